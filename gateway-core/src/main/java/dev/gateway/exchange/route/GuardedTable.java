@@ -2,8 +2,9 @@ package dev.gateway.exchange.route;
 
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.path.PathReadings;
-import io.netty.util.AsciiString;
-import java.util.List;
+import dev.gateway.message.path.PathReadings.Reading;
+import dev.gateway.message.path.PathReadings.Separators;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,31 +15,31 @@ import org.jspecify.annotations.Nullable;
  */
 final class GuardedTable implements Router {
     private final RouteTable written;
-    private final RouteTable decoded;
-    private final RouteTable decodedNames;
+    private final Map<Separators, RouteTable> decoded;
     private final RouteTable plain;
+    private final boolean hasEscapes;
     private final boolean hasEscapedGuards;
 
     /**
      * Makes a router.
      *
      * @param written by the paths of the rules
-     * @param decoded the same rules, by their paths without escapes; a backslash is a slash
-     * @param decodedNames the same, where a backslash is part of a name
+     * @param decoded the same rules, by their paths as servers decode them
      * @param plain the same, where of rules for one path those that are written without escapes come first: for paths
      *     without escapes
+     * @param hasEscapes whether a rule has escapes
      * @param hasEscapedGuards whether a rule that guards has escapes
      */
     GuardedTable(
             RouteTable written,
-            RouteTable decoded,
-            RouteTable decodedNames,
+            Map<Separators, RouteTable> decoded,
             RouteTable plain,
+            boolean hasEscapes,
             boolean hasEscapedGuards) {
         this.written = written;
         this.decoded = decoded;
-        this.decodedNames = decodedNames;
         this.plain = plain;
+        this.hasEscapes = hasEscapes;
         this.hasEscapedGuards = hasEscapedGuards;
     }
 
@@ -52,17 +53,23 @@ final class GuardedTable implements Router {
         if (!PathReadings.isAmbiguous(head.path(), head.queryStart())) {
             return hasEscapedGuards ? guarded(found, plain.match(head, head.path(), head.queryStart())) : found;
         }
-        RouteTable table = PathReadings.hasEscapes(head.path(), head.queryStart()) ? decoded : plain;
-        List<AsciiString> readings = PathReadings.of(head.path(), head.queryStart());
-        for (int i = 0; i < readings.size(); i++) {
-            AsciiString reading = readings.get(i);
-            RouteTable read = PathReadings.hasBackslash(reading) ? decodedNames : table;
-            Match guarded = guarded(found, read.match(head, reading, reading.length()));
+        boolean isEscaped = PathReadings.hasEscapes(head.path(), head.queryStart());
+        for (Reading reading : PathReadings.all(head.path(), head.queryStart(), hasEscapes)) {
+            RouteTable table = table(reading.rules(), isEscaped);
+            Match guarded = guarded(
+                    found, table.match(head, reading.path(), reading.path().length()));
             if (guarded != found) {
                 return guarded;
             }
         }
         return found;
+    }
+
+    private RouteTable table(@Nullable Separators rules, boolean isEscaped) {
+        if (rules == null) {
+            return written;
+        }
+        return isEscaped ? decoded.getOrDefault(rules, written) : plain;
     }
 
     /** Returns the match of another reading if that leads to another route which guards, else the one found. */

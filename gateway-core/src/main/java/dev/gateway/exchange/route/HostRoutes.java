@@ -72,7 +72,7 @@ final class HostRoutes {
             }
         }
         for (RegexPath regex : regexes) {
-            if (regex.matches(path, length) && regex.candidate.accepts(head)) {
+            if (regex.candidate.accepts(head) && regex.matches(path, length)) {
                 return regex.candidate;
             }
         }

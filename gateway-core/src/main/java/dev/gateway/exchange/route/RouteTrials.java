@@ -7,6 +7,7 @@ import dev.gateway.exchange.route.Miss.Part;
 import dev.gateway.message.Authority;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.path.PathReadings;
+import dev.gateway.message.path.PathReadings.Reading;
 import io.netty.util.AsciiString;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -70,15 +71,16 @@ public final class RouteTrials<T> {
     }
 
     /**
-     * Tries every match with a path that an upstream may read out of the head's, by the rules' paths without escapes. If
-     * the head's path has no escapes, a rule that is written with escapes comes after one that is not.
+     * Tries every match with a path that an upstream may read out of the head's, by the rules' paths as it reads them. If
+     * the head's path has no escapes, a rule that is written with escapes then comes after one that is not.
      *
-     * @param reading one of {@link PathReadings}, null for the path as it is
+     * @param reading null for the path as it is
      */
-    public List<Trial<T>> of(RequestHead head, @Nullable AsciiString reading) {
+    public List<Trial<T>> of(RequestHead head, @Nullable Reading reading) {
         String host = host(head.authority());
         List<Ranked<T>> ranked = new ArrayList<>();
-        boolean isPlain = reading != null && !PathReadings.hasEscapes(head.path(), head.queryStart());
+        boolean isPlain =
+                reading != null && reading.rules() != null && !PathReadings.hasEscapes(head.path(), head.queryStart());
         for (Added<T> added : matches) {
             ranked.add(rank(added, head, reading, host));
         }
@@ -104,7 +106,7 @@ public final class RouteTrials<T> {
         return distance;
     }
 
-    private static <T> Ranked<T> rank(Added<T> added, RequestHead head, @Nullable AsciiString reading, String host) {
+    private static <T> Ranked<T> rank(Added<T> added, RequestHead head, @Nullable Reading reading, String host) {
         int hostRank = added.hostnames.isEmpty() ? ANY_HOST : NO_HOST;
         int hostname = -1;
         for (int i = 0; i < added.hostnames.size(); i++) {
@@ -151,7 +153,7 @@ public final class RouteTrials<T> {
         return name.equals(host) ? EXACT_HOST : NO_HOST;
     }
 
-    private static int rank(PathMatch path, @Nullable AsciiString reading) {
+    private static int rank(PathMatch path, @Nullable Reading reading) {
         return switch (path.type()) {
             case EXACT -> Integer.MAX_VALUE;
             case REGULAR_EXPRESSION -> Integer.MAX_VALUE - 1;
@@ -160,12 +162,9 @@ public final class RouteTrials<T> {
     }
 
     /** Returns the path of a rule in the form in which it is compared with a reading. */
-    private static AsciiString wanted(PathMatch path, @Nullable AsciiString reading) {
+    private static AsciiString wanted(PathMatch path, @Nullable Reading reading) {
         AsciiString written = RouterBuilder.path(path.value());
-        if (reading == null) {
-            return written;
-        }
-        return PathReadings.hasBackslash(reading) ? PathReadings.decodeNames(written) : PathReadings.decode(written);
+        return reading == null || reading.rules() == null ? written : PathReadings.decode(written, reading.rules());
     }
 
     private static AsciiString prefix(AsciiString value) {
@@ -173,9 +172,9 @@ public final class RouteTrials<T> {
         return value.byteAt(length - 1) == '/' ? value.subSequence(0, length - 1) : value;
     }
 
-    private static <T> boolean accepts(Added<T> added, RequestHead head, @Nullable AsciiString reading) {
+    private static <T> boolean accepts(Added<T> added, RequestHead head, @Nullable Reading reading) {
         PathMatch path = added.match.path();
-        AsciiString actual = reading != null ? reading : head.path().subSequence(0, head.queryStart());
+        AsciiString actual = reading != null ? reading.path() : head.path().subSequence(0, head.queryStart());
         if (path.type() == PathType.REGULAR_EXPRESSION) {
             return new RegexPath(path.value(), added.candidate).matches(actual, actual.length());
         }

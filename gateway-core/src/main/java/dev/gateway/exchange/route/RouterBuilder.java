@@ -5,9 +5,11 @@ import dev.gateway.config.route.MatchConfig.PathType;
 import dev.gateway.message.Authority;
 import dev.gateway.message.path.PathNormalizer;
 import dev.gateway.message.path.PathReadings;
+import dev.gateway.message.path.PathReadings.Separators;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -40,7 +42,6 @@ public final class RouterBuilder {
     private int position;
     private boolean hasGuards;
     private boolean hasEscapes;
-    private boolean hasBackslashes;
     private boolean hasEscapedGuards;
 
     /**
@@ -59,7 +60,6 @@ public final class RouterBuilder {
             boolean isEscaped = match.path().type() != PathType.REGULAR_EXPRESSION
                     && match.path().value().indexOf('%') >= 0;
             hasEscapes |= isEscaped;
-            hasBackslashes |= isEscaped && match.path().value().contains("%5C");
             hasEscapedGuards |= isEscaped && route.guards();
             candidate(added, UnaryOperator.identity(), new HostRoutes.Builder()); // fails here, not in build
             if (hostnames.isEmpty()) {
@@ -94,9 +94,13 @@ public final class RouterBuilder {
         if (!hasGuards) {
             return written;
         }
-        RouteTable decoded = table(PathReadings::decode);
-        RouteTable decodedNames = hasBackslashes ? table(PathReadings::decodeNames) : decoded;
-        return new GuardedTable(written, decoded, decodedNames, hasEscapes ? plainTable() : decoded, hasEscapedGuards);
+        Map<Separators, RouteTable> decoded = new EnumMap<>(Separators.class);
+        if (hasEscapes) {
+            for (Separators each : Separators.values()) {
+                decoded.put(each, table(path -> PathReadings.decode(path, each)));
+            }
+        }
+        return new GuardedTable(written, decoded, hasEscapes ? plainTable() : written, hasEscapes, hasEscapedGuards);
     }
 
     /** Compiles what was added, by paths without escapes, those that are written with escapes last. */
@@ -106,7 +110,7 @@ public final class RouterBuilder {
         plain.anyHost.addAll(escapedLast(anyHost, last));
         wildcards.forEach((name, added) -> plain.wildcards.put(name, escapedLast(added, last)));
         exactHosts.forEach((name, added) -> plain.exactHosts.put(name, escapedLast(added, last)));
-        return plain.table(PathReadings::decode);
+        return plain.table(path -> PathReadings.decode(path, Separators.BOTH));
     }
 
     private static List<Added> escapedLast(List<Added> all, int last) {

@@ -3,14 +3,14 @@ package dev.gateway.message.path;
 import io.netty.util.AsciiString;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Path ambiguities: the ways in which servers read a path besides the one in which it is forwarded. {@link PathNormalizer}
  * leaves these differences as they are, as there are servers that need them:
  *
  * <ul>
- *   <li>Many servers decode {@code %2F} to a slash, and with it all other escapes. A decoded backslash separates segments on
- *       Windows, elsewhere it is part of a name.
+ *   <li>Many servers decode escapes. What becomes of encoded slashes and backslashes, {@link Separators} says.
  *   <li>Servers for servlets drop the parameters of a segment, which begin with a semicolon, before or after that.
  *   <li>Rewriting may decode a path and read the result as a URL again: the path then ends at its {@code ?} or {@code #}.
  *   <li>Some servers ignore control characters and spaces: {@code $} of a regular expression stands before a line break, too.
@@ -18,6 +18,27 @@ import java.util.List;
  * </ul>
  */
 public final class PathReadings {
+    /** What a server that decodes a path makes of encoded slashes and backslashes. */
+    public enum Separators {
+        /** Both separate segments, as on Windows. */
+        BOTH,
+        /** A slash separates segments; a backslash is part of a name. */
+        SLASH,
+        /** They stay escaped, as parts of names. */
+        NONE;
+
+        private static final List<Separators> ALL = List.of(values());
+        private static final List<Separators> ANY = List.of(BOTH);
+    }
+
+    /**
+     * A reading of a path.
+     *
+     * @param path what a server reads
+     * @param rules how it reads the paths of rules, null as they are written
+     */
+    public record Reading(AsciiString path, @Nullable Separators rules) {}
+
     /** What becomes of the parameters of a segment. */
     private enum Parameters {
         KEPT,
@@ -48,24 +69,40 @@ public final class PathReadings {
         return first >= 0 && first < length;
     }
 
-    /** Returns what servers may make of the first bytes of a path; each reading once. */
-    public static List<AsciiString> of(AsciiString path, int length) {
-        List<AsciiString> readings = new ArrayList<>(Parameters.values().length);
-        addReadings(readings, path, length, (byte) '/');
-        if (hasEscaped('\\', path, length)) {
-            addReadings(readings, path, length, (byte) '\\');
+    /**
+     * Returns all readings of the first bytes of a path, and how they are to be looked up.
+     *
+     * @param hasEscapedRules whether any rule has an escape in its path
+     */
+    public static List<Reading> all(AsciiString path, int length, boolean hasEscapedRules) {
+        List<Reading> all = new ArrayList<>();
+        if (!hasEscapes(path, length)) {
+            for (AsciiString reading : of(path, length, Separators.BOTH)) {
+                all.add(new Reading(reading, null));
+                if (hasEscapedRules) {
+                    all.add(new Reading(reading, Separators.BOTH));
+                }
+            }
+            return all;
         }
-        return readings;
+        boolean differs = hasEscapedRules || hasEscaped('/', path, length) || hasEscaped('\\', path, length);
+        for (Separators separators : differs ? Separators.ALL : Separators.ANY) {
+            of(path, length, separators).forEach(reading -> all.add(new Reading(reading, separators)));
+        }
+        return all;
     }
 
-    private static void addReadings(List<AsciiString> readings, AsciiString path, int length, byte backslash) {
+    /** Returns what some servers may make of the first bytes of a path; each reading once. */
+    public static List<AsciiString> of(AsciiString path, int length, Separators separators) {
+        List<AsciiString> readings = new ArrayList<>(Parameters.values().length);
         boolean endsEarly = hasEscaped('?', path, length) || hasEscaped('#', path, length);
         for (Parameters parameters : Parameters.values()) {
-            addForms(readings, read(path, length, parameters, backslash, false));
+            addForms(readings, read(path, length, parameters, separators, false));
             if (endsEarly) {
-                addForms(readings, read(path, length, parameters, backslash, true));
+                addForms(readings, read(path, length, parameters, separators, true));
             }
         }
+        return readings;
     }
 
     private static boolean hasEscaped(char wanted, AsciiString path, int length) {
@@ -151,22 +188,12 @@ public final class PathReadings {
         return to;
     }
 
-    /** Whether a reading has a backslash, which is part of a name then. */
-    public static boolean hasBackslash(AsciiString reading) {
-        return reading.indexOf('\\', 0) >= 0;
+    /** Returns a path as it is read by a server that decodes it and knows no parameters. */
+    public static AsciiString decode(AsciiString path, Separators separators) {
+        return read(path, path.length(), Parameters.KEPT, separators, false);
     }
 
-    /** Returns a path as a server on Windows reads it, which decodes it and knows no parameters. */
-    public static AsciiString decode(AsciiString path) {
-        return read(path, path.length(), Parameters.KEPT, (byte) '/', false);
-    }
-
-    /** Returns a path as a server reads it for which a decoded backslash is part of a name; else as {@link #decode} does. */
-    public static AsciiString decodeNames(AsciiString path) {
-        return read(path, path.length(), Parameters.KEPT, (byte) '\\', false);
-    }
-
-    /** Returns the first bytes of a path as a server reads them that resolves dot segments and decodes nothing. */
+    /** Returns the first bytes of a path as read by a server that resolves dot segments and decodes nothing. */
     static AsciiString resolve(AsciiString path, int length) {
         byte[] out = new byte[length + 1];
         System.arraycopy(path.array(), path.arrayOffset(), out, 0, length);
@@ -174,7 +201,7 @@ public final class PathReadings {
     }
 
     private static AsciiString read(
-            AsciiString path, int length, Parameters parameters, byte backslash, boolean endsEarly) {
+            AsciiString path, int length, Parameters parameters, Separators separators, boolean endsEarly) {
         byte[] out = new byte[length + 1];
         int start = path.arrayOffset();
         System.arraycopy(path.array(), start, out, 0, length);
@@ -182,7 +209,7 @@ public final class PathReadings {
         if (parameters == Parameters.DROPPED_BEFORE_DECODING) {
             end = dropParameters(out, end);
         }
-        end = decode(out, end, backslash);
+        end = decode(out, end, separators);
         if (endsEarly) {
             end = endOfPath(out, end);
         }
@@ -212,16 +239,20 @@ public final class PathReadings {
         return to;
     }
 
-    /** Decodes every escape. What is a backslash then becomes the given byte. */
-    private static int decode(byte[] bytes, int end, byte backslash) {
+    private static int decode(byte[] bytes, int end, Separators separators) {
         int to = 0;
         for (int i = 0; i < end; i++) {
             byte b = bytes[i];
             if (b == '%' && i + 2 < end) {
                 b = octet(bytes[i + 1], bytes[i + 2]);
                 i += 2;
+                if (separators == Separators.NONE && (b == '/' || b == '\\')) {
+                    bytes[to++] = '%';
+                    bytes[to++] = (byte) (b == '/' ? '2' : '5');
+                    b = (byte) (b == '/' ? 'F' : 'C');
+                }
             }
-            bytes[to++] = b == '\\' ? backslash : b;
+            bytes[to++] = b == '\\' && separators == Separators.BOTH ? (byte) '/' : b;
         }
         return to;
     }

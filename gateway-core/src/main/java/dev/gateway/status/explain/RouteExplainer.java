@@ -29,6 +29,8 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.message.path.PathForm;
 import dev.gateway.message.path.PathNormalizer;
 import dev.gateway.message.path.PathReadings;
+import dev.gateway.message.path.PathReadings.Reading;
+import dev.gateway.message.path.PathReadings.Separators;
 import dev.gateway.observe.LogPolicy;
 import dev.gateway.observe.accesslog.LogAssembly;
 import dev.gateway.status.explain.Explanation.NearMiss;
@@ -123,7 +125,7 @@ public final class RouteExplainer {
     private OnListener explain(RequestHead head, AsciiString written, @Nullable SourceAddress client) {
         List<Trial<Rule>> all = trials.of(head);
         Trial<Rule> found = all.isEmpty() || !all.get(0).isAccepted() ? null : all.get(0);
-        AsciiString guarded = guardedReading(head, found == null ? null : found.rule());
+        Reading guarded = guardedReading(head, found == null ? null : found.rule());
         if (guarded != null) {
             all = trials.of(head, guarded);
             found = all.get(0);
@@ -143,7 +145,7 @@ public final class RouteExplainer {
         if (guarded != null && !refusesAll(of)) {
             return answered(
                     400,
-                    "upstreams may read the path as " + guarded + ", which route " + rule.name() + " guards",
+                    "upstreams may read the path as " + guarded.path() + ", which route " + rule.name() + " guards",
                     misses);
         }
         if (!isForwardable(head, written, rule)) {
@@ -155,7 +157,7 @@ public final class RouteExplainer {
         List<Reason> reasons = new ArrayList<>(fits(found, head));
         if (guarded != null) {
             reasons.add(new Reason(
-                    "upstreams may read the path as " + guarded + ", which this rule refuses", of.position()));
+                    "upstreams may read the path as " + guarded.path() + ", which this rule refuses", of.position()));
         }
         all.stream()
                 .skip(1)
@@ -226,14 +228,14 @@ public final class RouteExplainer {
     }
 
     /** Returns the first way to read the path that leads to another rule which guards it, as the router does. */
-    private @Nullable AsciiString guardedReading(RequestHead head, @Nullable Rule written) {
+    private @Nullable Reading guardedReading(RequestHead head, @Nullable Rule written) {
         if (written != null && refusesAll(written.config())) {
             return null;
         }
-        List<AsciiString> readings = PathReadings.isAmbiguous(head.path(), head.queryStart())
-                ? PathReadings.of(head.path(), head.queryStart())
-                : List.of(head.path().subSequence(0, head.queryStart()));
-        for (AsciiString reading : readings) {
+        List<Reading> readings = PathReadings.isAmbiguous(head.path(), head.queryStart())
+                ? PathReadings.all(head.path(), head.queryStart(), true)
+                : List.of(new Reading(head.path().subSequence(0, head.queryStart()), Separators.BOTH));
+        for (Reading reading : readings) {
             List<Trial<Rule>> all = trials.of(head, reading);
             if (!all.isEmpty()
                     && all.get(0).isAccepted()

@@ -64,6 +64,10 @@ final class GuardedPathsFuzz {
             rule(PathType.REGULAR_EXPRESSION, "/docs/[a-z]/[a-z]", REFUSAL),
             rule(PathType.PATH_PREFIX, "/docs"));
 
+    /** How servers decode paths, those of rules as those of requests. */
+    private static final List<UnaryOperator<String>> SERVERS =
+            List.of(GuardedPathsFuzz::onWindows, GuardedPathsFuzz::onUnix, GuardedPathsFuzz::lateForSeparators);
+
     private static final Router ROUTER = router();
 
     private GuardedPathsFuzz() {}
@@ -93,11 +97,12 @@ final class GuardedPathsFuzz {
         String path = normal.toString(0, head.queryStart());
         Route written = Objects.requireNonNull(select(path, UnaryOperator.identity()));
         Set<String> guarded = new TreeSet<>();
-        for (String reading : readings(path)) {
-            Route selected =
-                    select(reading, reading.indexOf('\\') < 0 ? GuardedPathsFuzz::decode : GuardedPathsFuzz::unescape);
-            if (selected != null && selected.guards()) {
-                guarded.add(selected.name());
+        for (UnaryOperator<String> server : SERVERS) {
+            for (String reading : readings(path, server)) {
+                addGuard(guarded, reading, server);
+                if (path.indexOf('%') < 0) {
+                    addGuard(guarded, reading, UnaryOperator.identity());
+                }
             }
         }
         Router.Match match = Objects.requireNonNull(ROUTER.match(head));
@@ -109,6 +114,13 @@ final class GuardedPathsFuzz {
             assertThat(guarded).as(path).contains(match.route().name());
             assertThat(match.isDeceptive() || match.route().refusesAll()).isTrue();
             assertThat(match.insteadOf()).isEqualTo(written);
+        }
+    }
+
+    private static void addGuard(Set<String> guarded, String reading, UnaryOperator<String> rules) {
+        Route selected = select(reading, rules);
+        if (selected != null && selected.guards()) {
+            guarded.add(selected.name());
         }
     }
 
@@ -141,18 +153,15 @@ final class GuardedPathsFuzz {
     }
 
     /** Returns what servers make of a path, as the documentation says: docs/routing.md, "Rules that refuse a path". */
-    private static Set<String> readings(String path) {
+    private static Set<String> readings(String path, UnaryOperator<String> server) {
         Set<String> found = new TreeSet<>();
-        String before = path.replaceAll(";[^/]*", "");
-        for (UnaryOperator<String> system : List.<UnaryOperator<String>>of(text -> text, GuardedPathsFuzz::onWindows)) {
-            String decoded = system.apply(unescape(path));
-            for (String text : List.of(decoded, system.apply(unescape(before)))) {
-                addForms(found, text);
-                addForms(found, untilEnd(text));
-            }
-            addForms(found, decoded.replaceAll(";[^/]*", ""));
-            addForms(found, untilEnd(decoded).replaceAll(";[^/]*", ""));
+        String decoded = server.apply(path);
+        for (String text : List.of(decoded, server.apply(path.replaceAll(";[^/]*", "")))) {
+            addForms(found, text);
+            addForms(found, untilEnd(text));
         }
+        addForms(found, decoded.replaceAll(";[^/]*", ""));
+        addForms(found, untilEnd(decoded).replaceAll(";[^/]*", ""));
         return found;
     }
 
@@ -169,16 +178,16 @@ final class GuardedPathsFuzz {
         }
     }
 
-    private static String decode(String path) {
-        return onWindows(unescape(path));
-    }
-
     private static String onWindows(String path) {
-        return path.replace('\\', '/');
+        return onUnix(path).replace('\\', '/');
     }
 
-    private static String unescape(String path) {
+    private static String onUnix(String path) {
         return Pattern.compile("%([0-9A-F]{2})").matcher(path).replaceAll(GuardedPathsFuzz::octet);
+    }
+
+    private static String lateForSeparators(String path) {
+        return Pattern.compile("%(?!2F|5C)([0-9A-F]{2})").matcher(path).replaceAll(GuardedPathsFuzz::octet);
     }
 
     private static String octet(MatchResult escape) {

@@ -482,6 +482,31 @@ class RouterTest {
         assertThat(path(path)).isEqualTo(name);
     }
 
+    /** An open rule for a name with a slash or backslash opens no path with a slash in its place. */
+    @ParameterizedTest
+    @CsvSource({
+        "/private/back%5Cslash,open",
+        "/private/a%2Fb,open",
+        "/private%2Fback/slash,private",
+        "/private;x/back/slash,private",
+        "/private./back/slash,private",
+        "/private%2Fback/slash;%5C,private",
+        "/private;x/a/b,private",
+        "/private;x/open%2Fy,private",
+        "/private/open/x,open",
+        "/repos;x/a%2Fb,repository",
+        "/repos;x/a/b,prefix /",
+    })
+    void anOpenRuleWithEscapesOpensNoOtherPath(String path, String name) {
+        prefix("/").guard("private", PathType.PATH_PREFIX, "/private");
+        guard("repository", PathType.REGULAR_EXPRESSION, "/repos/[^/]+");
+        add("open", List.of(), MatchConfig.path(PathType.PATH_PREFIX, "/private/back%5Cslash"));
+        add("open", List.of(), MatchConfig.path(PathType.PATH_PREFIX, "/private/a%2Fb"));
+        add("open", List.of(), MatchConfig.path(PathType.PATH_PREFIX, "/private/open"));
+
+        assertThat(path(path)).isEqualTo(name);
+    }
+
     /** For a plain path, its own rule comes before a rule with escapes, in whatever order the two stand. */
     @ParameterizedTest
     @CsvSource({

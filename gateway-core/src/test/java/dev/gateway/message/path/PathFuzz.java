@@ -3,6 +3,7 @@ package dev.gateway.message.path;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatObject;
 
+import dev.gateway.message.path.PathReadings.Separators;
 import io.netty.util.AsciiString;
 import java.util.ArrayDeque;
 import java.util.Arrays;
@@ -117,16 +118,19 @@ final class PathFuzz {
     private static void checkReadings(AsciiString normal) {
         int length = normal.indexOf('?', 0) < 0 ? normal.length() : normal.indexOf('?', 0);
         AsciiString path = normal.subSequence(0, length);
-        List<AsciiString> readings = PathReadings.of(normal, length);
-        assertThat(readings).doesNotHaveDuplicates().isEqualTo(PathReadings.of(path, length));
-        for (AsciiString reading : readings) {
-            String text = reading.toString();
-            assertThat(text).startsWith("/").doesNotContain("//");
-            assertThat(Arrays.asList(text.split("/", -1))).doesNotContain(".", "..");
-            assertThat(reading.length()).isLessThanOrEqualTo(length);
-        }
-        if (!PathReadings.isAmbiguous(normal, length)) {
-            assertThat(readings).containsExactly(path);
+        for (Separators separators : Separators.values()) {
+            List<AsciiString> readings = PathReadings.of(normal, length, separators);
+            assertThat(readings).doesNotHaveDuplicates().isEqualTo(PathReadings.of(path, length, separators));
+            for (AsciiString reading : readings) {
+                String text = reading.toString();
+                assertThat(text).startsWith("/").doesNotContain("//");
+                assertThat(text.contains("\\") && separators == Separators.BOTH).isFalse();
+                assertThat(Arrays.asList(text.split("/", -1))).doesNotContain(".", "..");
+                assertThat(reading.length()).isLessThanOrEqualTo(length);
+            }
+            if (!PathReadings.isAmbiguous(normal, length)) {
+                assertThat(readings).containsExactly(path);
+            }
         }
     }
 }

@@ -2,9 +2,12 @@ package dev.gateway.message.path;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.message.path.PathReadings.Separators;
 import io.netty.util.AsciiString;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -12,6 +15,13 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class PathReadingsTest {
+    /** Returns the readings of servers that decode slashes, by whatever system. */
+    private static Set<AsciiString> readings(AsciiString path, int length) {
+        Set<AsciiString> readings = new LinkedHashSet<>(PathReadings.of(path, length, Separators.BOTH));
+        readings.addAll(PathReadings.of(path, length, Separators.SLASH));
+        return readings;
+    }
+
     @ParameterizedTest
     @CsvSource({
         "/admin%2Fx, /admin/x",
@@ -36,9 +46,40 @@ class PathReadingsTest {
         AsciiString bytes = new AsciiString(path);
         assertThat(PathReadings.isAmbiguous(bytes, bytes.length())).isTrue();
         String[] wanted = readings.equals("/a b") ? new String[] {readings} : readings.split(" ");
-        assertThat(PathReadings.of(bytes, bytes.length()))
+        assertThat(readings(bytes, bytes.length()))
                 .extracting(AsciiString::toString)
                 .containsExactlyInAnyOrder(wanted);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "/repos;x/a%2Fb, /repos;x/a%2Fb /repos/a%2Fb",
+        "/%40a/open%2fx%5c, /@a/open%2Fx%5C",
+        "/a%252Fb, /a%2Fb",
+        "/a%2F%09, '/a%2F	 /a%2F'",
+    })
+    void separatorsMayStayEscaped(String path, String readings) {
+        AsciiString bytes = new AsciiString(path);
+        assertThat(PathReadings.of(bytes, bytes.length(), Separators.NONE))
+                .extracting(AsciiString::toString)
+                .containsExactlyInAnyOrder(readings.split(" "));
+    }
+
+    /** How the paths of rules are read: as written, or as the reading was made. */
+    @ParameterizedTest
+    @CsvSource({
+        "/a., true, null BOTH",
+        "/a., false, null",
+        "/a%20b, true, BOTH SLASH NONE",
+        "/a%20b, false, BOTH",
+        "/a%2Fb, false, BOTH SLASH NONE",
+        "/a%5Cb, false, BOTH SLASH NONE",
+    })
+    void readingsAreLookedUpAsTheyWereMade(String path, boolean hasEscapedRules, String rules) {
+        AsciiString bytes = new AsciiString(path);
+        assertThat(PathReadings.all(bytes, bytes.length(), hasEscapedRules))
+                .extracting(each -> String.valueOf(each.rules()))
+                .containsOnly(rules.split(" "));
     }
 
     @ParameterizedTest
@@ -52,8 +93,8 @@ class PathReadingsTest {
     })
     void controlCharactersAndSpacesAtTheEndsMayBeIgnored(String path, @Nullable String reading) {
         AsciiString bytes = new AsciiString(path);
-        String decoded = PathReadings.decode(bytes).toString();
-        assertThat(PathReadings.of(bytes, bytes.length()))
+        String decoded = PathReadings.decode(bytes, Separators.BOTH).toString();
+        assertThat(readings(bytes, bytes.length()))
                 .extracting(AsciiString::toString)
                 .containsExactlyElementsOf(reading == null ? List.of(decoded) : List.of(decoded, reading));
     }
@@ -70,7 +111,7 @@ class PathReadingsTest {
     })
     void aDecodedPathMayEndAtAQuestionMarkOrNumberSign(String path, String readings) {
         AsciiString bytes = new AsciiString(path);
-        assertThat(PathReadings.of(bytes, bytes.length()))
+        assertThat(readings(bytes, bytes.length()))
                 .extracting(AsciiString::toString)
                 .containsExactlyInAnyOrder(readings.split(" "));
     }
@@ -92,7 +133,7 @@ class PathReadingsTest {
     void windowsIgnoresDotsAtTheEndOfANameAndTheNameOfAStream(String path, String readings) {
         AsciiString bytes = new AsciiString(path);
         assertThat(PathReadings.isAmbiguous(bytes, bytes.length())).isTrue();
-        assertThat(PathReadings.of(bytes, bytes.length()))
+        assertThat(readings(bytes, bytes.length()))
                 .extracting(AsciiString::toString)
                 .containsExactlyInAnyOrder(readings.replace("\\n", "\n").split(" "));
     }
@@ -100,12 +141,12 @@ class PathReadingsTest {
     @Test
     void windowsIgnoresDotsAndSpacesInAnyOrder() {
         AsciiString path = new AsciiString("/admin.%20.%20/%20x%20");
-        assertThat(PathReadings.of(path, path.length()))
+        assertThat(readings(path, path.length()))
                 .extracting(AsciiString::toString)
                 .containsExactlyInAnyOrder("/admin. . / x ", "/admin. ./x", "/admin/ x", "/admin/x");
 
         AsciiString dots = new AsciiString("/x/.%01./staff%0A");
-        assertThat(PathReadings.of(dots, dots.length()))
+        assertThat(readings(dots, dots.length()))
                 .extracting(AsciiString::toString)
                 .containsExactlyInAnyOrder("/x/.\u0001./staff\n", "/staff", "/x/.\u0001/staff\n");
     }
@@ -136,7 +177,7 @@ class PathReadingsTest {
         assertThat(PathReadings.hasEscapes(new AsciiString("/a?%20"), 2)).isFalse();
         AsciiString path = new AsciiString("/a?b=%2F;c");
         assertThat(PathReadings.isAmbiguous(path, 2)).isFalse();
-        assertThat(PathReadings.of(path, 2)).containsExactly(new AsciiString("/a"));
+        assertThat(readings(path, 2)).containsExactly(new AsciiString("/a"));
     }
 
     @Test
@@ -152,9 +193,10 @@ class PathReadingsTest {
             AsciiString normal = PathNormalizer.normalize(new AsciiString(path));
             if (normal != null) {
                 read++;
-                for (AsciiString reading : PathReadings.of(normal, normal.length())) {
-                    assertThat(reading.toString()).startsWith("/").doesNotContain("//");
-                    assertThat(("" + reading + "/").contains("/../"))
+                for (PathReadings.Reading each : PathReadings.all(normal, normal.length(), true)) {
+                    String reading = each.path().toString();
+                    assertThat(reading).startsWith("/").doesNotContain("//");
+                    assertThat((reading + "/").contains("/../"))
                             .as("%s is %s", normal, reading)
                             .isFalse();
                 }
