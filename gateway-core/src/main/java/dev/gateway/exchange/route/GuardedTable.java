@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 final class GuardedTable implements Router {
     private final RouteTable written;
     private final Map<Separators, RouteTable> decoded;
-    private final RouteTable plain;
-    private final boolean hasEscapes;
+    private final Map<Separators, RouteTable> plain;
+    private final boolean hasEscapedRules;
     private final boolean hasEscapedGuards;
 
     /**
@@ -25,21 +25,20 @@ final class GuardedTable implements Router {
      *
      * @param written by the paths of the rules
      * @param decoded the same rules, by their paths as servers decode them
-     * @param plain the same, where of rules for one path those that are written without escapes come first: for paths
-     *     without escapes
-     * @param hasEscapes whether a rule has escapes
+     * @param plain the same for paths without escapes: of rules for one path, those written without escapes come first
+     * @param hasEscapedRules whether a rule has escapes
      * @param hasEscapedGuards whether a rule that guards has escapes
      */
     GuardedTable(
             RouteTable written,
             Map<Separators, RouteTable> decoded,
-            RouteTable plain,
-            boolean hasEscapes,
+            Map<Separators, RouteTable> plain,
+            boolean hasEscapedRules,
             boolean hasEscapedGuards) {
         this.written = written;
         this.decoded = decoded;
         this.plain = plain;
-        this.hasEscapes = hasEscapes;
+        this.hasEscapedRules = hasEscapedRules;
         this.hasEscapedGuards = hasEscapedGuards;
     }
 
@@ -51,11 +50,11 @@ final class GuardedTable implements Router {
             return found;
         }
         if (!PathReadings.isAmbiguous(head.path(), head.queryStart())) {
-            return hasEscapedGuards ? guarded(found, plain.match(head, head.path(), head.queryStart())) : found;
+            return hasEscapedGuards ? plain(head, found) : found;
         }
         boolean isEscaped = PathReadings.hasEscapes(head.path(), head.queryStart());
-        for (Reading reading : PathReadings.all(head.path(), head.queryStart(), hasEscapes)) {
-            RouteTable table = table(reading.rules(), isEscaped);
+        for (Reading reading : PathReadings.all(head.path(), head.queryStart(), hasEscapedRules)) {
+            RouteTable table = table(reading.ofRules(), isEscaped);
             Match guarded = guarded(
                     found, table.match(head, reading.path(), reading.path().length()));
             if (guarded != found) {
@@ -65,11 +64,19 @@ final class GuardedTable implements Router {
         return found;
     }
 
-    private RouteTable table(@Nullable Separators rules, boolean isEscaped) {
-        if (rules == null) {
-            return written;
+    @SuppressWarnings("ReferenceEquality") // as above
+    private @Nullable Match plain(RequestHead head, @Nullable Match found) {
+        for (RouteTable table : plain.values()) {
+            Match guarded = guarded(found, table.match(head, head.path(), head.queryStart()));
+            if (guarded != found) {
+                return guarded;
+            }
         }
-        return isEscaped ? decoded.getOrDefault(rules, written) : plain;
+        return found;
+    }
+
+    private RouteTable table(@Nullable Separators ofRules, boolean isEscaped) {
+        return ofRules == null ? written : (isEscaped ? decoded : plain).getOrDefault(ofRules, written);
     }
 
     /** Returns the match of another reading if that leads to another route which guards, else the one found. */

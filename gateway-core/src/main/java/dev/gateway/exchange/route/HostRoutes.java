@@ -72,7 +72,7 @@ final class HostRoutes {
             }
         }
         for (RegexPath regex : regexes) {
-            if (regex.candidate.accepts(head) && regex.matches(path, length)) {
+            if (regex.matches(path, length) && regex.candidate.accepts(head)) {
                 return regex.candidate;
             }
         }

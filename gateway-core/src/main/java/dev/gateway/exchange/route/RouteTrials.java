@@ -79,8 +79,9 @@ public final class RouteTrials<T> {
     public List<Trial<T>> of(RequestHead head, @Nullable Reading reading) {
         String host = host(head.authority());
         List<Ranked<T>> ranked = new ArrayList<>();
-        boolean isPlain =
-                reading != null && reading.rules() != null && !PathReadings.hasEscapes(head.path(), head.queryStart());
+        boolean isPlain = reading != null
+                && reading.ofRules() != null
+                && !PathReadings.hasEscapes(head.path(), head.queryStart());
         for (Added<T> added : matches) {
             ranked.add(rank(added, head, reading, host));
         }
@@ -128,7 +129,7 @@ public final class RouteTrials<T> {
                 new Trial<>(added.rule, added.number, hostname, List.copyOf(misses)),
                 hostRank,
                 rank(added.match.path(), reading),
-                added.match.path().value().indexOf('%') >= 0,
+                RouterBuilder.isEscaped(added.match.path()),
                 added.candidate);
     }
 
@@ -164,7 +165,7 @@ public final class RouteTrials<T> {
     /** Returns the path of a rule in the form in which it is compared with a reading. */
     private static AsciiString wanted(PathMatch path, @Nullable Reading reading) {
         AsciiString written = RouterBuilder.path(path.value());
-        return reading == null || reading.rules() == null ? written : PathReadings.decode(written, reading.rules());
+        return reading == null || reading.ofRules() == null ? written : PathReadings.decode(written, reading.ofRules());
     }
 
     private static AsciiString prefix(AsciiString value) {

@@ -57,8 +57,7 @@ public final class RouterBuilder {
         hasGuards |= route.guards();
         for (MatchConfig match : matches.isEmpty() ? List.of(MatchConfig.ANY) : matches) {
             Added added = new Added(match, route, position++);
-            boolean isEscaped = match.path().type() != PathType.REGULAR_EXPRESSION
-                    && match.path().value().indexOf('%') >= 0;
+            boolean isEscaped = isEscaped(match.path());
             hasEscapes |= isEscaped;
             hasEscapedGuards |= isEscaped && route.guards();
             candidate(added, UnaryOperator.identity(), new HostRoutes.Builder()); // fails here, not in build
@@ -95,29 +94,37 @@ public final class RouterBuilder {
             return written;
         }
         Map<Separators, RouteTable> decoded = new EnumMap<>(Separators.class);
+        Map<Separators, RouteTable> plain = new EnumMap<>(Separators.class);
         if (hasEscapes) {
+            RouterBuilder escapedLast = escapedLast();
             for (Separators each : Separators.values()) {
                 decoded.put(each, table(path -> PathReadings.decode(path, each)));
+                plain.put(each, escapedLast.table(path -> PathReadings.decode(path, each)));
             }
         }
-        return new GuardedTable(written, decoded, hasEscapes ? plainTable() : written, hasEscapes, hasEscapedGuards);
+        return new GuardedTable(written, decoded, plain, hasEscapes, hasEscapedGuards);
     }
 
-    /** Compiles what was added, by paths without escapes, those that are written with escapes last. */
-    private RouteTable plainTable() {
+    /** Returns the same rules, those that are written with escapes last. */
+    private RouterBuilder escapedLast() {
         int last = position;
         RouterBuilder plain = new RouterBuilder();
         plain.anyHost.addAll(escapedLast(anyHost, last));
         wildcards.forEach((name, added) -> plain.wildcards.put(name, escapedLast(added, last)));
         exactHosts.forEach((name, added) -> plain.exactHosts.put(name, escapedLast(added, last)));
-        return plain.table(path -> PathReadings.decode(path, Separators.BOTH));
+        return plain;
+    }
+
+    /** Whether a path is written with escapes. */
+    static boolean isEscaped(MatchConfig.PathMatch path) {
+        return path.type() != PathType.REGULAR_EXPRESSION && path.value().indexOf('%') >= 0;
     }
 
     private static List<Added> escapedLast(List<Added> all, int last) {
         List<Added> ordered = new ArrayList<>();
         for (Added added : all) {
-            boolean escaped = added.match.path().value().indexOf('%') >= 0;
-            ordered.add(escaped ? new Added(added.match, added.route, added.position + last) : added);
+            ordered.add(
+                    isEscaped(added.match.path()) ? new Added(added.match, added.route, added.position + last) : added);
         }
         return ordered;
     }

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * leaves these differences as they are, as there are servers that need them:
  *
  * <ul>
- *   <li>Many servers decode escapes. What becomes of encoded slashes and backslashes, {@link Separators} says.
+ *   <li>Many servers decode escapes. {@link Separators} says what becomes of encoded slashes and backslashes.
  *   <li>Servers for servlets drop the parameters of a segment, which begin with a semicolon, before or after that.
  *   <li>Rewriting may decode a path and read the result as a URL again: the path then ends at its {@code ?} or {@code #}.
  *   <li>Some servers ignore control characters and spaces: {@code $} of a regular expression stands before a line break, too.
@@ -28,16 +28,15 @@ public final class PathReadings {
         NONE;
 
         private static final List<Separators> ALL = List.of(values());
-        private static final List<Separators> ANY = List.of(BOTH);
     }
 
     /**
      * A reading of a path.
      *
      * @param path what a server reads
-     * @param rules how it reads the paths of rules, null as they are written
+     * @param ofRules how it reads the paths of rules, null as they are written
      */
-    public record Reading(AsciiString path, @Nullable Separators rules) {}
+    public record Reading(AsciiString path, @Nullable Separators ofRules) {}
 
     /** What becomes of the parameters of a segment. */
     private enum Parameters {
@@ -79,17 +78,35 @@ public final class PathReadings {
         if (!hasEscapes(path, length)) {
             for (AsciiString reading : of(path, length, Separators.BOTH)) {
                 all.add(new Reading(reading, null));
-                if (hasEscapedRules) {
-                    all.add(new Reading(reading, Separators.BOTH));
-                }
+                addPlain(all, reading, hasEscapedRules);
             }
             return all;
         }
-        boolean differs = hasEscapedRules || hasEscaped('/', path, length) || hasEscaped('\\', path, length);
-        for (Separators separators : differs ? Separators.ALL : Separators.ANY) {
-            of(path, length, separators).forEach(reading -> all.add(new Reading(reading, separators)));
+        boolean hasBackslash = hasEscaped('\\', path, length);
+        for (Separators each : Separators.ALL) {
+            boolean differs = each == Separators.SLASH ? hasBackslash : hasBackslash || hasEscaped('/', path, length);
+            if (each == Separators.BOTH || differs || hasEscapedRules) {
+                of(path, length, each).forEach(reading -> all.add(new Reading(reading, each)));
+            }
+        }
+        if (path.indexOf(';', 0) >= 0) {
+            byte[] out = copy(path, length);
+            all.add(new Reading(new AsciiString(out, 0, resolve(out, dropParameters(out, length)), false), null));
         }
         return all;
+    }
+
+    /** Returns how a path is to be looked up that all servers read in one way: rules with escapes may be for it, too. */
+    public static List<Reading> plain(AsciiString path) {
+        List<Reading> all = new ArrayList<>();
+        addPlain(all, path, true);
+        return all;
+    }
+
+    private static void addPlain(List<Reading> all, AsciiString path, boolean hasEscapedRules) {
+        for (Separators each : hasEscapedRules ? Separators.ALL : List.<Separators>of()) {
+            all.add(new Reading(path, each));
+        }
     }
 
     /** Returns what some servers may make of the first bytes of a path; each reading once. */
@@ -195,16 +212,19 @@ public final class PathReadings {
 
     /** Returns the first bytes of a path as read by a server that resolves dot segments and decodes nothing. */
     static AsciiString resolve(AsciiString path, int length) {
-        byte[] out = new byte[length + 1];
-        System.arraycopy(path.array(), path.arrayOffset(), out, 0, length);
+        byte[] out = copy(path, length);
         return new AsciiString(out, 0, resolve(out, length), false);
+    }
+
+    private static byte[] copy(AsciiString path, int length) {
+        byte[] out = new byte[length + 1]; // room for a slash at the end
+        System.arraycopy(path.array(), path.arrayOffset(), out, 0, length);
+        return out;
     }
 
     private static AsciiString read(
             AsciiString path, int length, Parameters parameters, Separators separators, boolean endsEarly) {
-        byte[] out = new byte[length + 1];
-        int start = path.arrayOffset();
-        System.arraycopy(path.array(), start, out, 0, length);
+        byte[] out = copy(path, length);
         int end = length;
         if (parameters == Parameters.DROPPED_BEFORE_DECODING) {
             end = dropParameters(out, end);

@@ -30,7 +30,6 @@ import dev.gateway.message.path.PathForm;
 import dev.gateway.message.path.PathNormalizer;
 import dev.gateway.message.path.PathReadings;
 import dev.gateway.message.path.PathReadings.Reading;
-import dev.gateway.message.path.PathReadings.Separators;
 import dev.gateway.observe.LogPolicy;
 import dev.gateway.observe.accesslog.LogAssembly;
 import dev.gateway.status.explain.Explanation.NearMiss;
@@ -234,7 +233,7 @@ public final class RouteExplainer {
         }
         List<Reading> readings = PathReadings.isAmbiguous(head.path(), head.queryStart())
                 ? PathReadings.all(head.path(), head.queryStart(), true)
-                : List.of(new Reading(head.path().subSequence(0, head.queryStart()), Separators.BOTH));
+                : PathReadings.plain(head.path().subSequence(0, head.queryStart()));
         for (Reading reading : readings) {
             List<Trial<Rule>> all = trials.of(head, reading);
             if (!all.isEmpty()

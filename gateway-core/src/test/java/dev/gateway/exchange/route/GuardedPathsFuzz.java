@@ -59,6 +59,10 @@ final class GuardedPathsFuzz {
             rule(PathType.PATH_PREFIX, "/space%20here", GUARD),
             rule(PathType.PATH_PREFIX, "/a%2Fb", GUARD),
             rule(PathType.PATH_PREFIX, "/private/back%5Cslash"),
+            rule(PathType.PATH_PREFIX, "/private/a%2Fb"),
+            rule(PathType.PATH_PREFIX, "/%40s", GUARD),
+            rule(PathType.PATH_PREFIX, "/%40s%2Fopen"),
+            rule(PathType.REGULAR_EXPRESSION, "/repos/[^/]+", GUARD),
             rule(PathType.PATH_PREFIX, "/priv%5Ck", GUARD),
             rule(PathType.PATH_PREFIX, "/priv%5Ck/open"),
             rule(PathType.REGULAR_EXPRESSION, "/docs/[a-z]/[a-z]", REFUSAL),
@@ -105,6 +109,9 @@ final class GuardedPathsFuzz {
                 }
             }
         }
+        if (path.indexOf(';') >= 0) {
+            addGuard(guarded, resolve(path.replaceAll(";[^/]*", "")), UnaryOperator.identity());
+        }
         Router.Match match = Objects.requireNonNull(ROUTER.match(head));
         guarded.remove(written.name());
         if (written.refusesAll() || guarded.isEmpty()) {
@@ -128,7 +135,7 @@ final class GuardedPathsFuzz {
     private static @Nullable Route select(String path, UnaryOperator<String> form) {
         return RULES.stream()
                 .filter(rule -> accepts(rule, path, form))
-                .max(Comparator.comparingInt(GuardedPathsFuzz::rank))
+                .max(Comparator.comparingInt(rule -> rank(rule, form)))
                 .map(Rule::route)
                 .orElse(null);
     }
@@ -144,11 +151,11 @@ final class GuardedPathsFuzz {
         };
     }
 
-    private static int rank(Rule rule) {
+    private static int rank(Rule rule, UnaryOperator<String> form) {
         return switch (rule.type) {
             case EXACT -> 10_000;
             case REGULAR_EXPRESSION -> 1_000;
-            case PATH_PREFIX -> rule.path.length();
+            case PATH_PREFIX -> form.apply(rule.path).length();
         };
     }
 

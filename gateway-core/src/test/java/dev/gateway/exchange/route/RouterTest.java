@@ -507,6 +507,32 @@ class RouterTest {
         assertThat(path(path)).isEqualTo(name);
     }
 
+    /** Such an open rule hides no guard of a plain path either. */
+    @ParameterizedTest
+    @CsvSource({
+        "/@scope/public,scope",
+        "/%40scope%2Fpublic,open",
+        "/a/b/c,a",
+        "/a/b/c;x,a",
+        "/a/b%5Cc,open",
+    })
+    void anOpenRuleWithEscapesHidesNoGuardOfAPlainPath(String path, String name) {
+        prefix("/").guard("scope", PathType.PATH_PREFIX, "/%40scope").guard("a", PathType.PATH_PREFIX, "/a%2Fb");
+        add("open", List.of(), MatchConfig.path(PathType.PATH_PREFIX, "/%40scope%2Fpublic"));
+        add("open", List.of(), MatchConfig.path(PathType.PATH_PREFIX, "/a/b%5Cc"));
+
+        assertThat(path(path)).isEqualTo(name);
+    }
+
+    /** An escape in an expression says nothing of how a path is written. */
+    @Test
+    void anExpressionWithAnEscapeKeepsItsPlace() {
+        add("open", List.of(), MatchConfig.path(PathType.REGULAR_EXPRESSION, "/repos/[^/]+(%2F[^/]+)?"));
+        guard("all", PathType.REGULAR_EXPRESSION, "/repos/.*").guard("space", PathType.PATH_PREFIX, "/a%20b");
+
+        assertThat(path("/repos/a")).isEqualTo("open");
+    }
+
     /** For a plain path, its own rule comes before a rule with escapes, in whatever order the two stand. */
     @ParameterizedTest
     @CsvSource({
