@@ -4,6 +4,7 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.message.path.PathReadings;
 import dev.gateway.message.path.PathReadings.Reading;
 import dev.gateway.message.path.PathReadings.Separators;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -18,28 +19,27 @@ final class GuardedTable implements Router {
     private final Map<Separators, RouteTable> decoded;
     private final Map<Separators, RouteTable> plain;
     private final boolean hasEscapedRules;
-    private final boolean hasEscapedGuards;
+    private final List<RouteTable> eachPlain; // once
 
     /**
      * Makes a router.
      *
      * @param written by the paths of the rules
      * @param decoded the same rules, by their paths as servers decode them
-     * @param plain the same for paths without escapes: of rules for one path, those written without escapes come first
+     * @param plain like {@code decoded}, for paths without escapes: of rules for one path, those written without escapes come
+     *     first; empty if no rule that guards has escapes
      * @param hasEscapedRules whether a rule has escapes
-     * @param hasEscapedGuards whether a rule that guards has escapes
      */
     GuardedTable(
             RouteTable written,
             Map<Separators, RouteTable> decoded,
             Map<Separators, RouteTable> plain,
-            boolean hasEscapedRules,
-            boolean hasEscapedGuards) {
+            boolean hasEscapedRules) {
         this.written = written;
         this.decoded = decoded;
         this.plain = plain;
         this.hasEscapedRules = hasEscapedRules;
-        this.hasEscapedGuards = hasEscapedGuards;
+        this.eachPlain = plain.values().stream().distinct().toList();
     }
 
     @Override
@@ -50,7 +50,7 @@ final class GuardedTable implements Router {
             return found;
         }
         if (!PathReadings.isAmbiguous(head.path(), head.queryStart())) {
-            return hasEscapedGuards ? plain(head, found) : found;
+            return plain(head, found);
         }
         boolean isEscaped = PathReadings.hasEscapes(head.path(), head.queryStart());
         for (Reading reading : PathReadings.all(head.path(), head.queryStart(), hasEscapedRules)) {
@@ -66,7 +66,8 @@ final class GuardedTable implements Router {
 
     @SuppressWarnings("ReferenceEquality") // as above
     private @Nullable Match plain(RequestHead head, @Nullable Match found) {
-        for (RouteTable table : plain.values()) {
+        for (int i = 0; i < eachPlain.size(); i++) {
+            RouteTable table = eachPlain.get(i);
             Match guarded = guarded(found, table.match(head, head.path(), head.queryStart()));
             if (guarded != found) {
                 return guarded;

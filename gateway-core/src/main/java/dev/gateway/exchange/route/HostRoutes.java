@@ -108,8 +108,8 @@ final class HostRoutes {
             prefixes.computeIfAbsent(path, p -> new ArrayList<>()).add(candidate);
         }
 
-        void regex(String expression, Candidate candidate) {
-            regexes.add(new RegexPath(expression, candidate));
+        void regex(RegexPath path) {
+            regexes.add(path);
         }
 
         HostRoutes build(@Nullable HostRoutes parent) {

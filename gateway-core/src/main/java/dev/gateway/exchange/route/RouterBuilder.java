@@ -14,6 +14,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -32,7 +33,17 @@ import org.jspecify.annotations.Nullable;
  * Used by one thread, once.
  */
 public final class RouterBuilder {
-    private record Added(MatchConfig match, Route route, int position) {}
+    /** A match; an expression is compiled once for all tables. */
+    private record Added(MatchConfig match, Route route, int position, @Nullable RegexPath regex) {
+        Candidate candidate(int prefixLength) {
+            return new Candidate(match, new Router.Match(route, prefixLength), position);
+        }
+
+        /** Returns the same, later in the file. */
+        Added later(int by) {
+            return new Added(match, route, position + by, regex);
+        }
+    }
 
     private final Map<AsciiString, List<Added>> exactHosts = new HashMap<>();
     // Shorter suffixes first, so that each finds the wildcard it falls back to.
@@ -41,7 +52,9 @@ public final class RouterBuilder {
     private final List<Added> anyHost = new ArrayList<>();
     private int position;
     private boolean hasGuards;
-    private boolean hasEscapes;
+    private boolean hasEscapedRules;
+    private boolean hasEscapedSlashes;
+    private boolean hasEscapedBackslashes;
     private boolean hasEscapedGuards;
 
     /**
@@ -56,11 +69,12 @@ public final class RouterBuilder {
     public RouterBuilder add(List<String> hostnames, List<MatchConfig> matches, Route route) {
         hasGuards |= route.guards();
         for (MatchConfig match : matches.isEmpty() ? List.of(MatchConfig.ANY) : matches) {
-            Added added = new Added(match, route, position++);
+            Added added = added(match, route, position++);
             boolean isEscaped = isEscaped(match.path());
-            hasEscapes |= isEscaped;
+            hasEscapedRules |= isEscaped;
+            hasEscapedSlashes |= isEscaped && match.path().value().contains("%2F");
+            hasEscapedBackslashes |= isEscaped && match.path().value().contains("%5C");
             hasEscapedGuards |= isEscaped && route.guards();
-            candidate(added, UnaryOperator.identity(), new HostRoutes.Builder()); // fails here, not in build
             if (hostnames.isEmpty()) {
                 anyHost.add(added);
             }
@@ -69,6 +83,16 @@ public final class RouterBuilder {
             }
         }
         return this;
+    }
+
+    private static Added added(MatchConfig match, Route route, int position) {
+        String value = match.path().value();
+        if (match.path().type() != PathType.REGULAR_EXPRESSION) {
+            path(value); // fails here, not in build
+            return new Added(match, route, position, null);
+        }
+        Candidate candidate = new Candidate(match, new Router.Match(route, 0), position);
+        return new Added(match, route, position, new RegexPath(value, candidate));
     }
 
     private List<Added> listOf(String hostname) {
@@ -93,22 +117,34 @@ public final class RouterBuilder {
         if (!hasGuards) {
             return written;
         }
-        Map<Separators, RouteTable> decoded = new EnumMap<>(Separators.class);
-        Map<Separators, RouteTable> plain = new EnumMap<>(Separators.class);
-        if (hasEscapes) {
-            RouterBuilder escapedLast = escapedLast();
-            for (Separators each : Separators.values()) {
-                decoded.put(each, table(path -> PathReadings.decode(path, each)));
-                plain.put(each, escapedLast.table(path -> PathReadings.decode(path, each)));
-            }
+        Map<Separators, RouteTable> decoded = hasEscapedRules ? decoded() : Map.of();
+        // Paths without escapes only need another order where a rule with escapes guards.
+        Map<Separators, RouteTable> plain = hasEscapedGuards ? escapedLast().decoded() : Map.of();
+        return new GuardedTable(written, decoded, plain, hasEscapedRules);
+    }
+
+    /** Compiles what was added by paths as servers decode them; once where they agree. */
+    private Map<Separators, RouteTable> decoded() {
+        Map<Separators, RouteTable> tables = new EnumMap<>(Separators.class);
+        RouteTable both = table(path -> PathReadings.decode(path, Separators.BOTH));
+        for (Separators each : Separators.values()) {
+            boolean differs =
+                    switch (each) {
+                        case BOTH -> false;
+                        case SLASH -> hasEscapedBackslashes;
+                        case NONE -> hasEscapedBackslashes || hasEscapedSlashes;
+                    };
+            tables.put(each, differs ? table(path -> PathReadings.decode(path, each)) : both);
         }
-        return new GuardedTable(written, decoded, plain, hasEscapes, hasEscapedGuards);
+        return tables;
     }
 
     /** Returns the same rules, those that are written with escapes last. */
     private RouterBuilder escapedLast() {
         int last = position;
         RouterBuilder plain = new RouterBuilder();
+        plain.hasEscapedSlashes = hasEscapedSlashes;
+        plain.hasEscapedBackslashes = hasEscapedBackslashes;
         plain.anyHost.addAll(escapedLast(anyHost, last));
         wildcards.forEach((name, added) -> plain.wildcards.put(name, escapedLast(added, last)));
         exactHosts.forEach((name, added) -> plain.exactHosts.put(name, escapedLast(added, last)));
@@ -123,8 +159,7 @@ public final class RouterBuilder {
     private static List<Added> escapedLast(List<Added> all, int last) {
         List<Added> ordered = new ArrayList<>();
         for (Added added : all) {
-            ordered.add(
-                    isEscaped(added.match.path()) ? new Added(added.match, added.route, added.position + last) : added);
+            ordered.add(isEscaped(added.match.path()) ? added.later(last) : added);
         }
         return ordered;
     }
@@ -165,19 +200,15 @@ public final class RouterBuilder {
     private static void candidate(Added added, UnaryOperator<AsciiString> form, HostRoutes.Builder builder) {
         String value = added.match.path().value();
         switch (added.match.path().type()) {
-            case EXACT -> builder.exact(form.apply(path(value)), candidate(added, 0));
+            case EXACT -> builder.exact(form.apply(path(value)), added.candidate(0));
             case PATH_PREFIX -> {
                 AsciiString path = form.apply(path(value));
                 int length = path.length();
                 AsciiString prefix = path.byteAt(length - 1) == '/' ? path.subSequence(0, length - 1) : path;
-                builder.prefix(prefix, candidate(added, prefix.length()));
+                builder.prefix(prefix, added.candidate(prefix.length()));
             }
-            case REGULAR_EXPRESSION -> builder.regex(value, candidate(added, 0));
+            case REGULAR_EXPRESSION -> builder.regex(Objects.requireNonNull(added.regex));
         }
-    }
-
-    private static Candidate candidate(Added added, int prefixLength) {
-        return new Candidate(added.match, new Router.Match(added.route, prefixLength), added.position);
     }
 
     /** Returns a path as it is compared. */

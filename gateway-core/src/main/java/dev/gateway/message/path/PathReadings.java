@@ -34,7 +34,7 @@ public final class PathReadings {
      * A reading of a path.
      *
      * @param path what a server reads
-     * @param ofRules how it reads the paths of rules, null as they are written
+     * @param ofRules how it reads the paths of rules, null if as they are written
      */
     public record Reading(AsciiString path, @Nullable Separators ofRules) {}
 
@@ -83,20 +83,22 @@ public final class PathReadings {
             return all;
         }
         boolean hasBackslash = hasEscaped('\\', path, length);
+        boolean hasSeparator = hasBackslash || hasEscaped('/', path, length);
         for (Separators each : Separators.ALL) {
-            boolean differs = each == Separators.SLASH ? hasBackslash : hasBackslash || hasEscaped('/', path, length);
+            boolean differs = each == Separators.SLASH ? hasBackslash : hasSeparator;
             if (each == Separators.BOTH || differs || hasEscapedRules) {
                 of(path, length, each).forEach(reading -> all.add(new Reading(reading, each)));
             }
         }
-        if (path.indexOf(';', 0) >= 0) {
+        int semicolon = path.indexOf(';', 0);
+        if (semicolon >= 0 && semicolon < length) {
             byte[] out = copy(path, length);
             all.add(new Reading(new AsciiString(out, 0, resolve(out, dropParameters(out, length)), false), null));
         }
         return all;
     }
 
-    /** Returns how a path is to be looked up that all servers read in one way: rules with escapes may be for it, too. */
+    /** Returns how to look up a path that all servers read in one way. Rules with escapes may be for it, too. */
     public static List<Reading> plain(AsciiString path) {
         List<Reading> all = new ArrayList<>();
         addPlain(all, path, true);

@@ -83,10 +83,12 @@ class PathReadingsTest {
         "/a%2Fb, false, BOTH NONE",
         "/a%5Cb, false, BOTH SLASH NONE",
         "/a;%20, false, BOTH null",
+        "/a%20?;, false, BOTH",
     })
     void readingsAreLookedUpAsTheyWereMade(String path, boolean hasEscapedRules, String rules) {
         AsciiString bytes = new AsciiString(path);
-        assertThat(PathReadings.all(bytes, bytes.length(), hasEscapedRules))
+        int length = path.indexOf('?') < 0 ? path.length() : path.indexOf('?');
+        assertThat(PathReadings.all(bytes, length, hasEscapedRules))
                 .extracting(each -> String.valueOf(each.ofRules()))
                 .containsOnly(rules.split(" "));
     }
