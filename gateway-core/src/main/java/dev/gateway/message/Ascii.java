@@ -149,6 +149,15 @@ public final class Ascii {
         return b >= 'A' && b <= 'Z' ? (byte) (b + 32) : b;
     }
 
+    /** Returns how many digits a number has that is not negative. */
+    public static int digits(long number) {
+        int digits = 1;
+        for (long rest = number; rest >= 10; rest /= 10) {
+            digits++;
+        }
+        return digits;
+    }
+
     /** Whether the bytes, whatever their case, are those of {@code lower}, which is in lower case. */
     public static boolean equalsLower(byte[] bytes, int start, int length, AsciiString lower) {
         if (length != lower.length()) {

@@ -176,10 +176,7 @@ public final class Fields {
     /** Replaces every field of that name by one with a number that is not negative, added after all others. */
     public void set(FieldName name, long number) {
         remove(name);
-        int digits = 1;
-        for (long rest = number; rest >= 10; rest /= 10) {
-            digits++;
-        }
+        int digits = Ascii.digits(number);
         int start = append(name.canonical(), name.id(), digits);
         long rest = number;
         for (int i = start + digits - 1; i >= start; i--) {

@@ -1,5 +1,6 @@
 package dev.gateway.protocol.http1;
 
+import dev.gateway.message.Ascii;
 import dev.gateway.message.ContentLength;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
@@ -182,7 +183,7 @@ final class HeadWriter {
         }
         if (length >= 0
                 && ContentLength.parse(fields, at) == length
-                && fields.valueLength(at) == digits(length) // no needless zeros
+                && fields.valueLength(at) == Ascii.digits(length) // no needless zeros
                 && fields.find(FieldName.CONTENT_LENGTH, at + 1) < 0) {
             return -1; // stays where it stands, so that the lines go out in one copy
         }
@@ -191,13 +192,13 @@ final class HeadWriter {
     }
 
     private static int lengthSize(long length) {
-        return length < 0 ? 0 : CONTENT_LENGTH.length + digits(length) + 2;
+        return length < 0 ? 0 : CONTENT_LENGTH.length + Ascii.digits(length) + 2;
     }
 
     private static void writeLength(ByteBuf out, long length) {
         if (length >= 0) {
             out.writeBytes(CONTENT_LENGTH);
-            int digits = digits(length);
+            int digits = Ascii.digits(length);
             int start = out.writerIndex();
             long rest = length;
             for (int i = digits - 1; i >= 0; i--) {
@@ -207,14 +208,6 @@ final class HeadWriter {
             out.writerIndex(start + digits);
             out.writeShort(CRLF);
         }
-    }
-
-    private static int digits(long number) {
-        int digits = 1;
-        for (long rest = number; rest >= 10; rest /= 10) {
-            digits++;
-        }
-        return digits;
     }
 
     private static void write(ByteBuf out, AsciiString text) {

@@ -11,11 +11,10 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.Scheme;
+import dev.gateway.message.path.PathFuzz;
 import dev.gateway.message.path.PathNormalizer;
 import io.netty.util.AsciiString;
-import java.util.ArrayDeque;
 import java.util.Comparator;
-import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -24,7 +23,6 @@ import java.util.function.UnaryOperator;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -110,7 +108,7 @@ final class GuardedPathsFuzz {
             }
         }
         if (path.indexOf(';') >= 0) {
-            addGuard(guarded, resolve(path.replaceAll(";[^/]*", "")), UnaryOperator.identity());
+            addGuard(guarded, PathFuzz.resolve(path.replaceAll(";[^/]*", "")), UnaryOperator.identity());
         }
         Router.Match match = Objects.requireNonNull(ROUTER.match(head));
         guarded.remove(written.name());
@@ -178,10 +176,10 @@ final class GuardedPathsFuzz {
 
     private static void addForms(Set<String> found, String text) {
         String plain = text.replaceAll("[\\x00-\\x1f\\x7f]", "").replaceAll("(?<=/) +| +(?=/|\\z)", "");
-        for (String path : List.of(resolve(text), resolve(plain))) {
+        for (String path : List.of(PathFuzz.resolve(text), PathFuzz.resolve(plain))) {
             found.add(path);
             String withoutStreams = path.replaceAll("(?<=/)([^/:]*):(?:[^/]*:)?\\$[^/]*", "$1");
-            found.add(resolve(withoutStreams.replaceAll("[. ]+(?=/|\\z)", "")));
+            found.add(PathFuzz.resolve(withoutStreams.replaceAll("[. ]+(?=/|\\z)", "")));
         }
     }
 
@@ -199,20 +197,5 @@ final class GuardedPathsFuzz {
 
     private static String octet(MatchResult escape) {
         return Matcher.quoteReplacement(String.valueOf((char) Integer.parseInt(escape.group(1), 16)));
-    }
-
-    private static String resolve(String path) {
-        Deque<String> segments = new ArrayDeque<>();
-        String last = "";
-        for (String segment : path.substring(1).split("/", -1)) {
-            last = segment;
-            if (segment.equals("..")) {
-                segments.pollLast();
-            } else if (!segment.isEmpty() && !segment.equals(".")) {
-                segments.add(segment);
-            }
-        }
-        boolean slash = Stream.of("", ".", "..").anyMatch(last::equals) && !segments.isEmpty();
-        return "/" + String.join("/", segments) + (slash ? "/" : "");
     }
 }

@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Fuzz target: the normal form of a path, its other forms, and its readings. The input is path and query. */
-final class PathFuzz {
+public final class PathFuzz {
     private static final Pattern ESCAPE = Pattern.compile("%([0-9A-Fa-f]{2})");
     private static final Pattern WRONG_ESCAPE = Pattern.compile("%(?![0-9A-Fa-f]{2})|%00");
     private static final Pattern REFUSED = Pattern.compile("[^\\x21-\\x7e]|#");
@@ -99,8 +99,8 @@ final class PathFuzz {
         assertThat(forms).extracting(AsciiString::toString).contains(resolve(path) + query);
     }
 
-    /** Resolves the dot segments that are not escaped. */
-    private static String resolve(String path) {
+    /** Resolves the dot segments of a path that are not escaped, and merges its slashes: a model for other targets, too. */
+    public static String resolve(String path) {
         Deque<String> segments = new ArrayDeque<>();
         String last = "";
         for (String segment : path.substring(1).split("/", -1)) {
