@@ -156,7 +156,7 @@ def across_restart(get, cut, codes=()):
         return "whole, " + get("/restart")
     except cut as problem:
         if isinstance(problem, http.client.RemoteDisconnected) or (codes and problem.args[0] not in codes):
-            raise  # no response at all is none that was cut
+            raise  # the server sent no response, so it cut none
         return "cut, " + get("/restart/hello")
 
 

@@ -335,8 +335,8 @@ public final class ClientHello {
         }
 
         /**
-         * Reads a list that holds one name and nothing else; TLS has never had another kind. Returns null if it is
-         * malformed, an empty name if that is none of a host.
+         * Reads a list that holds one name and nothing else; TLS has never had another kind. Returns null for a malformed
+         * list, and an empty text for a name that is not a host name.
          */
         private @Nullable String serverName(int limit) {
             if (end(2, limit) != limit || at == limit) {
