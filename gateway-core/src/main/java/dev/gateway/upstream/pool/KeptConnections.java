@@ -138,12 +138,14 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
     }
 
     void offer(PooledConnection connection) {
-        if (connection.isServing() && !connection.isAvailable() && connection.room() > 0) {
-            connections.push(connection);
-            if (connection.isIdle()) {
-                reaper.onIdle(connection); // a request may still take it at once
+        if (connection.isServing() && connection.room() > 0) {
+            if (!connection.isAvailable()) {
+                connections.push(connection);
+                if (connection.isIdle()) {
+                    reaper.onIdle(connection); // a request may still take it at once
+                }
             }
-            owner.serve();
+            owner.serve(); // a connection that had room before may lie at an endpoint that took no more requests
         }
         if (connection.isIdle()) {
             onIdle(connection);

@@ -356,6 +356,31 @@ class PoolsTest extends PoolFixture {
     }
 
     @Test
+    void aRequestThatEndsMakesRoomForOneThatWaitsElsewhere() throws Exception {
+        settings.protocol = Protocol.H2C;
+        settings.maxConnections = 2;
+        settings.maxRequests = 4;
+        FakeUpstream narrow = http2(1);
+        FakeUpstream wide = http2(100);
+        Endpoint first = new Endpoint(0, "127.0.0.1", narrow.port(), 1);
+        Endpoint other = new Endpoint(1, "127.0.0.1", wide.port(), 1);
+        upstreamOf(List.of(first, other), RoundRobin::new, DialSettings.DIRECT);
+        List<Reply> held = List.of(getFrom(first, "/hold"), getFrom(other, "/hold"), getFrom(other, "/hold"));
+        List<Runnable> answers = List.of(heldBy(narrow), heldBy(wide), heldBy(wide));
+
+        Reply waiting = getFrom(other, "/"); // half of what may be in flight is there already
+        assertThat(counted().pending()).isEqualTo(1);
+        answers.get(1).run();
+        waiting.connection();
+        assertThat(waiting.movedTo).isEqualTo(other);
+        answers.get(0).run();
+        answers.get(2).run();
+        for (Reply each : held) {
+            each.connection();
+        }
+    }
+
+    @Test
     void aConnectionThatAnotherEventLoopDoesNotUseIsGivenUp() throws Exception {
         settings.maxConnections = 1;
         to(http1());
