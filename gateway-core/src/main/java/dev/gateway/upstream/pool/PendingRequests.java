@@ -91,9 +91,7 @@ final class PendingRequests implements Waiter.Owner {
         } else {
             opener.openNeeded();
         }
-        if (waiter.isQueued()) {
-            limit(waiter);
-        }
+        limit(waiter);
         return waiter.isQueued() ? waiter : StreamOpener.Opening.DONE;
     }
 
@@ -117,6 +115,9 @@ final class PendingRequests implements Waiter.Owner {
      * timeout. A request that gets its permit in time waits for its connection from then on.
      */
     private void limit(Waiter waiter) {
+        if (!waiter.isQueued() || waiter.owner != this || waiter.connectionWait.isForPermit()) {
+            return; // a connection that failed at once has moved it, or has begun this wait
+        }
         if (waiters.size() <= opener.expected()) {
             waiter.connectionWait.beginForDial(endpoint);
             return;
@@ -207,7 +208,7 @@ final class PendingRequests implements Waiter.Owner {
 
     private void moveOrLimit(Waiter waiter) {
         waiter.connectionWait.cancel();
-        if (!moveElsewhere(waiter) && waiter.isQueued()) {
+        if (!moveElsewhere(waiter)) {
             limit(waiter);
         }
     }
@@ -255,9 +256,7 @@ final class PendingRequests implements Waiter.Owner {
         if (waiter.isQueued()) {
             serve();
         }
-        if (waiter.isQueued()) {
-            limit(waiter);
-        }
+        limit(waiter);
     }
 
     private void fail(Waiter waiter, Failure failure) {
