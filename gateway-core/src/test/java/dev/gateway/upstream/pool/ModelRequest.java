@@ -10,6 +10,7 @@ import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Host;
 import dev.gateway.upstream.stream.StreamKind;
 import dev.gateway.upstream.stream.StreamOpener;
 import io.netty.buffer.ByteBuf;
@@ -35,6 +36,7 @@ final class ModelRequest implements StreamOpener.Callback, ResponseEvents {
     private final Owner owner;
     private final Set<Endpoint> tried = new HashSet<>();
     private Endpoint endpoint;
+    private @Nullable Host host; // that it waits at; an endpoint that went and came back is another one
     private State state = State.WAITING;
     private int turn; // its place among those who wait
     private boolean asked; // the call that asks has returned
@@ -89,6 +91,7 @@ final class ModelRequest implements StreamOpener.Callback, ResponseEvents {
 
     void ask(StreamOpener opener) {
         turn = owner.nextTurn();
+        host = upstream.upstream.host(endpoint);
         StreamOpener.Opening begun = opener.open(upstream.upstream, endpoint, kind, null, this, this);
         asked = true;
         if (state == State.WAITING) {
@@ -126,6 +129,7 @@ final class ModelRequest implements StreamOpener.Callback, ResponseEvents {
                 && loop == other.loop
                 && kind == StreamKind.EXCHANGE // each tunnel makes its own connection, in no order
                 && other.kind == kind
+                && host == other.host
                 && endpoint.equals(other.endpoint);
     }
 
@@ -162,6 +166,7 @@ final class ModelRequest implements StreamOpener.Callback, ResponseEvents {
         endpoint = to;
         tried.add(to);
         turn = owner.nextTurn();
+        host = upstream.upstream.host(to);
         if (asked) {
             owner.onMovedLater(this);
         }

@@ -29,6 +29,8 @@ final class ModelUpstream {
     boolean retired;
     boolean removed;
     boolean cut; // some endpoints were closed
+    List<Endpoint> kept = List.of(); // the others, if so
+    boolean full; // a request was refused, as too many were in flight
 
     /** What is counted of the connections of one loop. */
     static final class Gauges implements UpstreamObserver {
@@ -99,7 +101,9 @@ final class ModelUpstream {
     }
 
     List<Host> chosen() {
-        return upstream.hosts().stream().filter(Host::isChosen).toList();
+        return upstream.hosts().stream()
+                .filter(host -> host.isChosen() && (!cut || kept.contains(host.endpoint())))
+                .toList();
     }
 
     @Override

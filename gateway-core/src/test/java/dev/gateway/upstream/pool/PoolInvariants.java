@@ -121,8 +121,11 @@ final class PoolInvariants {
         @Nullable
         String problem =
                 switch (failure.cause()) {
-                    case PENDING_OVERFLOW ->
-                        failure.detail().contains("in flight") ? overflow(request) : pendingOverflow(request);
+                    case PENDING_OVERFLOW -> {
+                        boolean inFlight = failure.detail().contains("in flight");
+                        request.upstream.full |= inFlight;
+                        yield inFlight ? overflow(request) : pendingOverflow(request);
+                    }
                     case PENDING_TIMEOUT -> pendingTimeout(request);
                     case DRAIN -> {
                         ModelUpstream of = request.upstream;
@@ -306,7 +309,9 @@ final class PoolInvariants {
             for (Need need : needs) {
                 for (Host host : need.usable()) {
                     require(!host.connections().hasRoom(), need, " though there is a permit for ", host);
-                    boolean served = need.isForStream() && host.requests().hasRoom() && hasStreams(host);
+                    // Room for a request is noticed where one ends, so a stream elsewhere may stay free for a while.
+                    boolean served =
+                            need.isForStream() && !of.full && host.requests().hasRoom() && hasStreams(host);
                     require(!served, need, " though there is a stream for ", host);
                 }
                 for (Loop each : all) {

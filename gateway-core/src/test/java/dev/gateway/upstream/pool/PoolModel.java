@@ -464,6 +464,7 @@ final class PoolModel implements ModelRequest.Owner {
             List<Endpoint> kept = upstreams.get(1).upstream.endpoints();
             note("keep only " + kept + " of " + first);
             first.cut = true;
+            first.kept = kept;
             pools.keepOnly(first.upstream, kept);
         } else {
             note("remove " + first);
@@ -644,6 +645,9 @@ final class PoolModel implements ModelRequest.Owner {
             if (settings.connectMillis() == 0) {
                 refuseAll(); // in the time that the kernel gives them
             }
+        }
+        if (settings.connectMillis() == 0 && descriptors.upstreams().isAwaited()) {
+            return; // nothing limits the wait for a file descriptor then, and those who have them may keep them
         }
         for (ModelRequest each : unfinished) {
             if (each.isWaiting() && each.kind != StreamKind.CHECK && each.kind != StreamKind.CONNECTION_CHECK) {
