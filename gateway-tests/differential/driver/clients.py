@@ -53,7 +53,8 @@ class Client:
                 waiting.set_result(Result(result["status"], bytes.fromhex(result["body"]),
                     [tuple(each) for each in result["trailers"]], result["error"]))
         for waiting in self.waiting.values():
-            waiting.set_exception(rig.Broken(f"{self.name} is gone"))
+            if not waiting.done():
+                waiting.set_exception(rig.Broken(f"{self.name} is gone"))
 
     async def fetch(self, lane, asked):
         """Fetches one after the other; returns the results. The connection of a lane stays."""

@@ -10,14 +10,23 @@ from .clients import Canonical
 PATIENCE = 0.3  # seconds after which the upstream closes the connection of a case that waits for more than it has
 ASKED = re.compile(rb"(?:GET|HEAD) /(case|next)/([0-9]+)/([a-z]+) HTTP/1\.[01]\r\n")
 
-MAX_FIELDS = 128  # that the gateway reads
+# What the gateway reads of a response, at most.
+MAX_FIELDS = 128
+MAX_OPTIONS = 32  # in Connection
+MAX_INTERIM = 100
+INTERIM = re.compile(rb"HTTP/1\.[01] 1\d\d\b")
 
 # What docs/upstreams.md says of responses that break the rules, and clients read otherwise by themselves.
 KNOWN = {
     "a line that continues the one before": re.compile(rb"\n[ \t]"),
     "lines that end in LF": re.compile(rb"(?<!\r)\n"),
-    "chunks in HTTP/1.0": re.compile(rb"HTTP/1\.0 .*\ntransfer-encoding:", re.I | re.S),
+    "chunks before HTTP/1.1": re.compile(rb"HTTP/(?:0\.\d|1\.0) .*\ntransfer-encoding:", re.I | re.S),
+    "empty elements or white space in Transfer-Encoding": re.compile(
+        rb"\ntransfer-encoding:(?:[^\r\n]*,[^\r\n]*|[^\r\n]*[ \t])\r?\n", re.I),
     "a length beside chunks": re.compile(rb"\ncontent-length:.*\ntransfer-encoding:|\ntransfer-encoding:.*\ncontent-length:", re.I | re.S)}
+
+HEAD_END = re.compile(rb"\n\r?\n")
+CHUNK = re.compile(rb"([0-9a-fA-F]{1,6})[^\n]*\n")
 
 
 class Upstream:
@@ -166,8 +175,8 @@ class Downward:
             verdict.tally["refused by the client without the gateway"] += 1
         elif (alone.status, alone.body) == (message.status, message.body):
             verdict.tally["the same without the gateway"] += 1
-        elif known := [what for what, expression in KNOWN.items() if expression.search(case.data)]:
-            verdict.tally[f"otherwise without the gateway for {known[0]}"] += 1
+        elif known := known_reason(case):
+            verdict.tally[f"otherwise without the gateway for {known}"] += 1
         else:
             verdict.fault("reading", f"without the gateway, the client gets {alone}; the gateway sends {message}")
         return verdict
@@ -182,7 +191,7 @@ class Downward:
             verdict.tally["canonical from the upstream"] += 1
         except canonical.Deviation:
             sent = None
-        if sent is not None and max(len(sent.fields), len(sent.trailers)) > MAX_FIELDS:
+        if sent is not None and is_beyond_limits(case, sent):
             sent = None
         if sent is not None and sent.whole != (whole and not own):
             verdict.fault("end", f"the upstream sends {sent}; the gateway sends {message}")
@@ -197,6 +206,31 @@ class Downward:
             verdict.fault("end", f"the client gets {got}; the gateway sends {message}")
         elif self.client.trailers and sorted(got.trailers) != sorted(trailers):
             verdict.fault("trailers", f"the client gets {got.trailers}; the gateway sends {trailers}")
+
+
+def known_reason(case):
+    """Returns why a client may read a response otherwise by itself, None if there is no known reason."""
+    for what, expression in KNOWN.items():
+        if expression.search(case.data):
+            return what
+    return "chunks that end in LF" if any(ends_in_lf(case.data, head.end()) for head in HEAD_END.finditer(case.data)) else None
+
+
+def ends_in_lf(data, at):
+    """Whether some chunk of a body ends in LF alone, behind whatever byte is its last."""
+    while size := CHUNK.match(data, at):
+        at = size.end() + int(size[1], 16)
+        if data[at:at + 1] == b"\n":
+            return True
+        at += 2
+    return False
+
+
+def is_beyond_limits(case, sent):
+    """Whether a response has more of something than the gateway reads."""
+    options = sum(value.count(b",") + 1 for value in sent.values(b"connection"))
+    return (max(len(sent.fields), len(sent.trailers)) > MAX_FIELDS or options > MAX_OPTIONS
+            or len(INTERIM.findall(case.data)) > MAX_INTERIM)
 
 
 class Verdict:

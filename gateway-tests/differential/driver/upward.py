@@ -316,7 +316,10 @@ class Play:
                 self.tally["forwarded"] += 1
                 self.tally[f"forwarded by {rule_of(message)}"] += 1
                 self.judge(message, report)
-        if len(answers) > len(messages):
+        needless = answers[len(messages):]
+        if needless and not messages[-1].whole and not needless[0].values(b"x-id") and needless[0].status == 400:
+            self.tally[f"{self.lane.server.name} refuses the rest of what was cut"] += 1  # Node has refused its head already
+        elif needless:
             self.fault("end", f"the server reads {len(answers)} requests of these {len(messages)}: {bytes(passed.up[passed.read_up:])!r}")
         passed.read_up, passed.read_down = len(passed.up), len(passed.down)
         return ids
