@@ -15,7 +15,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The programs {@code run} and {@code budget} still run and report; what they measure in two seconds is of no interest. */
-@Tag("alone")
 @Tag("jar")
 @Timeout(600)
 class BenchmarkHarnessIT {
