@@ -136,6 +136,21 @@ public final class RequestHead {
         this.forwardedPath = other;
     }
 
+    /**
+     * Changes the query only, also in the form that the upstream is told.
+     *
+     * @param query with its question mark, or empty
+     */
+    public void setQuery(String query) {
+        AsciiString other = forwardedPath;
+        path = withQuery(path, queryStart, query);
+        forwardedPath = other == null ? null : withQuery(other, queryStart(other), query);
+    }
+
+    private static AsciiString withQuery(AsciiString path, int length, String query) {
+        return new AsciiString(path.subSequence(0, length, false) + query);
+    }
+
     /** Returns where in {@link #path} the question mark stands, or the path's length if there is none. */
     public int queryStart() {
         return queryStart;

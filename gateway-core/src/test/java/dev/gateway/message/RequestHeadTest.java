@@ -27,6 +27,20 @@ class RequestHeadTest {
     }
 
     @Test
+    void aNewQueryLeavesThePathThatTheUpstreamIsTold() {
+        RequestHead head = Heads.get("a.test", "/a/b?key=k&x=1");
+        head.setForwardedPath(new AsciiString("//a/%62?key=k&x=1"));
+        head.setQuery("?x=1");
+        assertEquals("/a/b?x=1", head.path().toString());
+        assertEquals("//a/%62?x=1", head.forwardedPath().toString());
+        assertEquals(4, head.queryStart());
+        head.setQuery("");
+        assertEquals("/a/b", head.path().toString());
+        assertEquals("//a/%62", head.forwardedPath().toString());
+        assertEquals(4, head.queryStart());
+    }
+
+    @Test
     void aCopyIsEditedByItself() {
         RequestHead head = Heads.get("a.test", "/chat?x");
         head.upgradeTo(WEBSOCKET);

@@ -97,8 +97,7 @@ public sealed interface KeyPlace {
             Pairs pairs = new Pairs(name);
             pairs.add(path.subSequence(query + 1, path.length(), false), '&');
             if (take && pairs.isFound()) {
-                String rest = pairs.rest.isEmpty() ? "" : "?" + String.join("&", pairs.rest);
-                head.setPath(new AsciiString(path.subSequence(0, query, false) + rest));
+                head.setQuery(pairs.rest.isEmpty() ? "" : "?" + String.join("&", pairs.rest));
             }
             return pairs.value();
         }

@@ -33,6 +33,15 @@ class KeyPlaceTest {
         assertThat(String.valueOf(new KeyPlace.Cookie(KEY).find(head, true))).isEqualTo("k\u00e9\u00ff");
     }
 
+    @Test
+    void aKeyIsTakenOutOfThePathThatTheUpstreamIsTold() {
+        RequestHead head = head("/a/b?key=k&x=1");
+        head.setForwardedPath(new AsciiString("//a/%62?key=k&x=1"));
+        new KeyPlace.QueryParameter(KEY).find(head, true);
+        assertThat(head.path().toString()).isEqualTo("/a/b?x=1");
+        assertThat(head.forwardedPath().toString()).isEqualTo("//a/%62?x=1");
+    }
+
     private static String query(String query) {
         return String.valueOf(new KeyPlace.QueryParameter(KEY).find(head("/?" + query), false));
     }
