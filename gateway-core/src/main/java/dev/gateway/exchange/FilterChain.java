@@ -15,12 +15,14 @@ import dev.gateway.filter.UpstreamCall;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.ClientTarget;
 import dev.gateway.message.Fields;
+import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Identity;
 import dev.gateway.stream.SourceAddress;
 import dev.gateway.upstream.Upstream;
 import io.netty.buffer.ByteBuf;
+import io.netty.util.AsciiString;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -40,6 +42,7 @@ final class FilterChain implements InspectionContext {
     private int passed; // filters that have proceeded
     private int current; // the filter that this calls now
     private @Nullable Object @Nullable [] kept; // state of each filter, null if no filter keeps any
+    private @Nullable AsciiString matchedPath; // null if no filter has rewritten it
     private @Nullable Identity identity;
     private Map<String, String> claims = Map.of();
     private @Nullable Verdict early; // the verdict of a filter that called resume() before it returned Wait
@@ -85,7 +88,27 @@ final class FilterChain implements InspectionContext {
 
     @Override
     public CharSequence word(RequestWord word) {
-        return RequestWords.of(exchange.record, word);
+        return RequestWords.of(exchange.record, path(), word);
+    }
+
+    @Override
+    public void rewritePath(RequestHead head, AsciiString path) {
+        if (matchedPath == null) {
+            matchedPath = head.path();
+        }
+        head.setPath(path);
+    }
+
+    /** Returns the path before it was rewritten; without its query if that may still have credentials. */
+    private AsciiString path() {
+        AsciiString path = matchedPath == null ? exchange.head.path() : matchedPath;
+        for (int i = passed + 1; i < filters.size(); i++) {
+            if (filters.get(i).guards()) {
+                int query = path.indexOf('?', 0);
+                return query < 0 ? path : path.subSequence(0, query, false);
+            }
+        }
+        return path;
     }
 
     @Override

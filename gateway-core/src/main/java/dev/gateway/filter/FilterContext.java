@@ -1,10 +1,12 @@
 package dev.gateway.filter;
 
 import dev.gateway.message.ClientTarget;
+import dev.gateway.message.RequestHead;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Identity;
 import dev.gateway.stream.SourceAddress;
 import dev.gateway.upstream.Upstream;
+import io.netty.util.AsciiString;
 import java.util.Map;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
@@ -38,7 +40,16 @@ public interface FilterContext {
     /** Says which claims have been verified; seen by the filters that follow. */
     void setClaims(Map<String, String> claims);
 
-    /** Returns what is known of the request; empty if it is not known. */
+    /**
+     * Changes path and query of the request for the upstream. The word {@link RequestWord#PATH} keeps what was matched; {@link
+     * RequestHead#setPath} changes it, too.
+     */
+    void rewritePath(RequestHead head, AsciiString path);
+
+    /**
+     * Returns what is known of the request; empty if it is not known. No word has credentials that an access filter takes out
+     * of the request: until all of them have seen it, the path is without its query.
+     */
     CharSequence word(RequestWord word);
 
     /** Returns the event loop's clock, for durations. */

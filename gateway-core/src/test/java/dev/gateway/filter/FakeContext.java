@@ -1,6 +1,7 @@
 package dev.gateway.filter;
 
 import dev.gateway.message.ClientTarget;
+import dev.gateway.message.RequestHead;
 import dev.gateway.stream.ClientChain;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.HttpVersion;
@@ -172,6 +173,11 @@ public final class FakeContext implements InspectionContext {
     @Override
     public ConnectionInfo connection() {
         return connection;
+    }
+
+    @Override
+    public void rewritePath(RequestHead head, AsciiString path) {
+        head.setPath(path);
     }
 
     @Override

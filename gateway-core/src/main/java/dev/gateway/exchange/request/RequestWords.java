@@ -3,14 +3,19 @@ package dev.gateway.exchange.request;
 import dev.gateway.filter.RequestWord;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.stream.ConnectionInfo.TlsInfo;
+import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
-/** Request words: what each of them stands for, as the access log has it. No state. */
+/** Request words: what each of them stands for, as the access log has it, but for the path. No state. */
 public final class RequestWords {
     private RequestWords() {}
 
-    /** Returns the value of a word, empty if it has none. */
-    public static CharSequence of(ExchangeRecord record, RequestWord word) {
+    /**
+     * Returns the value of a word, empty if it has none.
+     *
+     * @param path what the word for it stands for: the record has it as the client wrote it, with credentials
+     */
+    public static CharSequence of(ExchangeRecord record, AsciiString path, RequestWord word) {
         TlsInfo tls = record.connection.tls();
         return switch (word) {
             case CLIENT -> record.client.text();
@@ -20,7 +25,7 @@ public final class RequestWords {
             case METHOD -> record.method == null ? "" : record.method.name();
             case SCHEME -> record.target.scheme();
             case AUTHORITY -> record.authority;
-            case PATH -> record.path;
+            case PATH -> path;
             case IDENTITY -> record.identity;
             case REQUEST_ID -> orEmpty(record.requestId);
             case SERVER_NAME -> tls == null ? "" : orEmpty(tls.serverName());

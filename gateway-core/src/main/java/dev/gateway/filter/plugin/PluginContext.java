@@ -7,11 +7,13 @@ import dev.gateway.filter.RequestWord;
 import dev.gateway.filter.UpstreamCall;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.ClientTarget;
+import dev.gateway.message.RequestHead;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.Identity;
 import dev.gateway.stream.SourceAddress;
 import dev.gateway.upstream.Upstream;
+import io.netty.util.AsciiString;
 import java.util.Map;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
@@ -90,6 +92,11 @@ final class PluginContext implements InspectionContext {
     @Override
     public ConnectionInfo connection() {
         return exchange.connection();
+    }
+
+    @Override
+    public void rewritePath(RequestHead head, AsciiString path) {
+        exchange.rewritePath(head, path);
     }
 
     @Override

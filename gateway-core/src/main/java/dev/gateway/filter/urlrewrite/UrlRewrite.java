@@ -33,7 +33,7 @@ public final class UrlRewrite implements Filter {
             head.setAuthority(hostname);
         }
         if (path != null) {
-            head.setPath(path.apply(head, context.matchedPrefixLength()));
+            context.rewritePath(head, path.apply(head, context.matchedPrefixLength()));
         }
         return Verdict.PROCEED;
     }
