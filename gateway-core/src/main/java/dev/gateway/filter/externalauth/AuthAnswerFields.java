@@ -7,6 +7,8 @@ import dev.gateway.message.OddNames;
 import dev.gateway.message.SharedCaches;
 import dev.gateway.stream.Identity;
 import io.netty.util.AsciiString;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Set;
@@ -54,11 +56,22 @@ final class AuthAnswerFields {
         }
     }
 
-    /** Says who the client is, if that is no endless text. */
+    /** Says who the client is, if that is no endless text, and in UTF-8: other bytes of two names could look the same. */
     static void identify(AsciiString who, FilterContext context) {
-        if (!who.isEmpty() && who.length() <= MOST_IDENTITY_BYTES) {
-            String name = new String(who.array(), who.arrayOffset(), who.length(), StandardCharsets.UTF_8);
+        String name = who.length() > MOST_IDENTITY_BYTES ? null : utf8(who);
+        if (name != null && Identity.isExact(name)) {
             context.setIdentity(new Identity(name, Set.of()));
+        }
+    }
+
+    private static @Nullable String utf8(AsciiString bytes) {
+        try {
+            return StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(ByteBuffer.wrap(bytes.array(), bytes.arrayOffset(), bytes.length()))
+                    .toString();
+        } catch (CharacterCodingException e) {
+            return null;
         }
     }
 

@@ -10,8 +10,13 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.util.AsciiString;
 
-/** A header field that an auth server names (Envoy's HeaderValueOption), and what becomes of others of its name. */
-record FieldEdit(FieldName name, AsciiString value, Action action) {
+/**
+ * A header field that an auth server names (Envoy's HeaderValueOption), and what becomes of others of its name.
+ *
+ * @param value without blanks at its ends, which no field has
+ * @param isExact whether there were none
+ */
+record FieldEdit(FieldName name, AsciiString value, boolean isExact, Action action) {
     /** About how many bytes of heap the objects take, with a short name in three forms. */
     static final int OVERHEAD = 300;
 
@@ -43,7 +48,9 @@ record FieldEdit(FieldName name, AsciiString value, Action action) {
         if (append != null) {
             action = append ? Action.APPEND_IF_EXISTS_OR_ADD : Action.OVERWRITE_IF_EXISTS_OR_ADD;
         }
-        return new FieldEdit(name(field[0]), value(field[1]), action == null ? unsaid : action);
+        AsciiString value = value(field[1]);
+        boolean isExact = value.length() == field[1].length();
+        return new FieldEdit(name(field[0]), value, isExact, action == null ? unsaid : action);
     }
 
     /** HeaderValue: the value is in {@code value}, or in {@code raw_value}. */

@@ -143,6 +143,8 @@ final class GrpcAuth implements AuthProtocol {
         for (FieldEdit edit : read.requestEdits()) {
             if (answers.kept.contains(edit.name())) {
                 return keeps(edit.name());
+            } else if (edit.name().equals(answers.identity) && !edit.isExact()) {
+                return new AuthDecision.None("says who the client is with blanks at the ends", false);
             }
         }
         for (FieldName name : read.removed()) {

@@ -26,8 +26,8 @@ public final class HeaderFieldSchema {
                         Types.HEADER_VALUE,
                         HeaderFieldSchema::shown,
                         "Value of the field. Words such as {client} and {requestId} stand for what is known of the request; "
-                                + "the page on routing lists them. If nothing is left of the value, the gateway leaves the field "
-                                + "out. Other braces stay as they are.");
+                                + "the page on routing lists them. If nothing is left of the value, or a word says what no field "
+                                + "can have, the gateway leaves the field out. Other braces stay as they are.");
                 var file = o.optional(
                         "valueFile",
                         Types.PATH,

@@ -3,6 +3,7 @@ package dev.gateway.filter.fields;
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.RequestWord;
 import dev.gateway.message.Ascii;
+import dev.gateway.message.FieldText;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -11,11 +12,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Request template: the value of a header field with words in braces, such as <code>{client}</code>, that stand for what is
- * known of the request. Other braces stand for themselves, since values may be JSON. Immutable.
+ * known of the request, in UTF-8. A word that no field can say as it is leaves the field out. Other braces stand for
+ * themselves, since values may be JSON. Immutable.
  */
 final class RequestTemplate implements FieldValue {
     private final String text;
-    private final List<Object> parts; // a String, or a RequestWord
+    private final List<Object> parts; // an AsciiString, or a RequestWord
 
     private RequestTemplate(String text, List<Object> parts) {
         this.text = text;
@@ -30,7 +32,7 @@ final class RequestTemplate implements FieldValue {
             int close = text.indexOf('}', open);
             RequestWord word = close < 0 ? null : RequestWord.of(text.substring(open + 1, close));
             if (word != null) {
-                parts.add(text.substring(from, open));
+                parts.add(latin1(text.substring(from, open)));
                 parts.add(word);
                 from = close + 1;
             }
@@ -38,28 +40,36 @@ final class RequestTemplate implements FieldValue {
         if (parts.isEmpty()) {
             return null;
         }
-        parts.add(text.substring(from));
+        parts.add(latin1(text.substring(from)));
         return new RequestTemplate(text, parts);
     }
 
     @Override
     public AsciiString get() {
+        return latin1(text);
+    }
+
+    private static AsciiString latin1(String text) {
         return new AsciiString(text.getBytes(StandardCharsets.ISO_8859_1), false);
     }
 
     @Override
     public @Nullable AsciiString get(FilterContext context) {
-        StringBuilder value = new StringBuilder(text.length() + 32);
+        AsciiString value = AsciiString.EMPTY_STRING;
         for (Object part : parts) {
-            value.append(part instanceof RequestWord word ? context.word(word) : (String) part);
+            AsciiString text;
+            if (part instanceof RequestWord word) {
+                CharSequence said = context.word(word);
+                text = said.isEmpty() ? AsciiString.EMPTY_STRING : FieldText.of(said);
+            } else {
+                text = (AsciiString) part;
+            }
+            if (text == null) {
+                return null; // the field would say something else
+            }
+            value = value.concat(text);
         }
-        byte[] bytes = new byte[value.length()];
-        for (int i = 0; i < bytes.length; i++) {
-            char c = value.charAt(i);
-            boolean valid = c == '\t' || (c >= ' ' && c < 256 && c != 0x7f);
-            bytes[i] = valid ? (byte) c : (byte) '?'; // such as the name in a certificate
-        }
-        AsciiString all = Ascii.trim(new AsciiString(bytes, false));
+        AsciiString all = Ascii.trim(value);
         return all.isEmpty() ? null : all;
     }
 }

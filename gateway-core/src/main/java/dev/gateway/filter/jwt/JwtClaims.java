@@ -1,8 +1,8 @@
 package dev.gateway.filter.jwt;
 
+import dev.gateway.message.FieldText;
 import dev.gateway.stream.Identity;
 import io.netty.util.AsciiString;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -104,13 +104,11 @@ final class JwtClaims {
         return texts;
     }
 
-    /** Returns whom a claim names, null if that cannot be shown in a log. */
+    /** Returns whom a claim names, null if a log or a field would show the name as another one. */
     @Nullable
     Identity identity(String claim) {
         String name = text(find(claim));
-        return name.isBlank() || name.length() > MAX_IDENTITY || name.chars().anyMatch(Character::isISOControl)
-                ? null
-                : new Identity(name, Set.of());
+        return name.length() <= MAX_IDENTITY && Identity.isExact(name) ? new Identity(name, Set.of()) : null;
     }
 
     /**
@@ -131,16 +129,6 @@ final class JwtClaims {
         } else {
             texts.add(text(value));
         }
-        byte[] bytes = String.join(",", texts).getBytes(StandardCharsets.UTF_8);
-        return isFieldValue(bytes) ? Optional.of(new AsciiString(bytes, false)) : Optional.empty();
-    }
-
-    private static boolean isFieldValue(byte[] bytes) {
-        for (byte b : bytes) {
-            if ((b >= 0 && b < ' ') || b == 0x7f) {
-                return false;
-            }
-        }
-        return bytes.length > 0 && bytes[0] != ' ' && bytes[bytes.length - 1] != ' ';
+        return Optional.ofNullable(FieldText.of(String.join(",", texts)));
     }
 }

@@ -381,7 +381,7 @@ class ProxyAuthenticationTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"O=Example", "", "CN=", "not a name", "CN=a\\0Ab"})
+    @ValueSource(strings = {"O=Example", "", "CN=", "not a name", "CN=a\\0Ab", "CN=ann\\ ", "CN=\\ ann"})
     void aCertificateWithoutAUsableNameTellsNothing(String subject) throws Exception {
         assertThat(failure(filter().onRequest(connect(), FakeContext.withCertificate(subject)))
                         .status())

@@ -239,9 +239,26 @@ class ExternalAuthTest {
                 new UpstreamCall.Answer(new ResponseHead(200, null, fields, 0), Unpooled.EMPTY_BUFFER, true, null));
         assertThat(context.identity()).isEqualTo(new Identity("J\u00f6rg", Set.of()));
 
+        assertNobody("a".repeat(257).getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Two users whose names are not UTF-8 would be one. */
+    @ParameterizedTest
+    @ValueSource(strings = {"m\u00fcller", "\u00c3", "\u00a0ann", " ann", "ann ", "a\u0000"})
+    void anIdentityThatIsNoUtf8OrHasBlanksAtItsEndsIsNone(String name) {
+        assertNobody(name.getBytes(StandardCharsets.ISO_8859_1));
+    }
+
+    private void assertNobody(byte[] name) {
         FakeContext other = FakeContext.from("192.0.2.2");
         filter().onRequest(Heads.get("shop.test", "/"), other);
-        answer(other.calls.get(0), 200, "remote-user: " + "a".repeat(257));
+        Fields fields = new Fields();
+        fields.add(FieldName.of("remote-user"), new AsciiString(name, false));
+        other.calls
+                .get(0)
+                .callback
+                .onAnswer(new UpstreamCall.Answer(
+                        new ResponseHead(200, null, fields, 0), Unpooled.EMPTY_BUFFER, true, null));
         assertThat(other.resumed).containsExactly(Verdict.PROCEED);
         assertThat(other.identity()).isNull();
     }

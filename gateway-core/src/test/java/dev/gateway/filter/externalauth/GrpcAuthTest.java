@@ -273,6 +273,17 @@ class GrpcAuthTest {
         assertThat(tally.allowed()).isEqualTo(1);
     }
 
+    /** As a field it would be that of another user. */
+    @ParameterizedTest
+    @ValueSource(strings = {" ann", "ann ", "ann\t"})
+    void aUserWithBlanksAtTheEndsIsNone(String name) {
+        answer(
+                ask(Heads.get("shop.test", "/")),
+                ok(new ProtoWriter().message(2, field("remote-user", name))).framed());
+        assertRefused(Cause.AUTHZ_ERROR, "says who the client is with blanks at the ends");
+        assertThat(context.identity()).isNull();
+    }
+
     /** Nobody else can say what the configuration leaves to the server, and it can say nothing else. */
     @Test
     void aListOfFieldsIsForTheServerAlone() {

@@ -5,9 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gateway.filter.FakeContext;
 import dev.gateway.filter.RequestWord;
+import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Heads;
+import io.netty.util.AsciiString;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -27,11 +32,44 @@ class FieldEditsTest {
                 List.of());
         FakeContext context = FakeContext.from("192.0.2.1");
         context.words.put(RequestWord.CLIENT, "192.0.2.1");
-        context.words.put(RequestWord.REQUEST_ID, "r\u20ac\n1");
+        context.words.put(RequestWord.REQUEST_ID, "r-1");
         Fields fields = Heads.fields("X-Who: forged", "X-Id: forged");
         edits.apply(fields, context);
         assertThat(fields)
-                .hasToString("X-Id: <r??1> of 192.0.2.1\nReport-To: {\"a\":{\"client\":1},\"b\":\"192.0.2.1\"}\n");
+                .hasToString("X-Id: <r-1> of 192.0.2.1\nReport-To: {\"a\":{\"client\":1},\"b\":\"192.0.2.1\"}\n");
+    }
+
+    private static @Nullable AsciiString of(String template, String identity) {
+        FakeContext context = FakeContext.from("192.0.2.1");
+        context.words.put(RequestWord.IDENTITY, identity);
+        Fields fields = Heads.fields("X-User: forged");
+        new FieldEdits(List.of(field("X-User", template)), List.of(), List.of()).apply(fields, context);
+        return fields.first(FieldName.of("X-User"));
+    }
+
+    /** Else two people would be one for the upstream. */
+    @ParameterizedTest
+    @ValueSource(strings = {"alice", "a  b", "m\u00fcller", "\u674e\u96f7", "\u0430dmin", "\ud83d\ude00", "a,b", "?"})
+    void aWordIsWrittenAsItIs(String identity) {
+        assertThat(Objects.requireNonNull(of("{identity}", identity)).toByteArray())
+                .isEqualTo(identity.getBytes(StandardCharsets.UTF_8));
+        assertThat(Objects.requireNonNull(of("<{identity}> ", identity)).toByteArray())
+                .isEqualTo(("<" + identity + ">").getBytes(StandardCharsets.UTF_8));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {" alice", "alice ", "alice\t", "a\nb", "a\u0000", "a\u007f", "\ud83d", "a\ude00b", " ", ""})
+    void aWordThatNoFieldCanSayLeavesTheFieldOut(String identity) {
+        assertThat((Object) of("{identity}", identity)).isNull();
+        if (!identity.isEmpty()) {
+            assertThat((Object) of("<{identity}>", identity)).isNull();
+        }
+    }
+
+    @Test
+    void whatTheConfigurationSaysAroundAWordIsLatin1() {
+        assertThat(Objects.requireNonNull(of("\u00fc {identity}", "a")).toByteArray())
+                .isEqualTo("\u00fc a".getBytes(StandardCharsets.ISO_8859_1));
     }
 
     @ParameterizedTest

@@ -617,6 +617,7 @@ class JwtTest {
                 "\"x\":\"a\\r\\nX-Admin: 1\"|-",
                 "\"x\":\"a\\u0000\"|-",
                 "\"x\":\"a\\u007f\"|-",
+                "\"x\":\"a\\ud800\"|-",
                 "\"x\":{}|-",
                 "\"x\":null|-",
                 "\"y\":1|-"
@@ -650,8 +651,20 @@ class JwtTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"\"a\\nb\"", "\"\"", "\" \"", "[\"ann\"]", "null"})
-    void aNameThatALogCannotShowIsNone(String name) {
+    @ValueSource(
+            strings = {
+                "\"a\\nb\"",
+                "\"\"",
+                "\" \"",
+                "\" ann\"",
+                "\"ann \"",
+                "\"\\u00a0ann\"",
+                "\"ann\\u3000\"",
+                "\"a\\ud800\"",
+                "[\"ann\"]",
+                "null"
+            })
+    void aNameThatALogOrAFieldWouldShowAsAnotherOneIsNone(String name) {
         assertThat(ask(EC.token(claims("").replace("\"ann\"", name)))).isEqualTo(Verdict.PROCEED);
         assertThat(context.identity()).isNull();
     }

@@ -1,0 +1,42 @@
+package dev.gateway.message;
+
+import io.netty.util.AsciiString;
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/** Field text: text as the value of a header field, in UTF-8. Two different texts never become the same value. */
+public final class FieldText {
+    private FieldText() {}
+
+    /**
+     * Returns the value that says exactly this, null if there is none. A field cannot have control characters, and recipients
+     * drop blanks at its ends.
+     */
+    public static @Nullable AsciiString of(CharSequence text) {
+        AsciiString value = text instanceof AsciiString bytes ? bytes : utf8(text);
+        if (value == null || value.isEmpty() || value.byteAt(0) == ' ' || value.byteAt(value.length() - 1) == ' ') {
+            return null;
+        }
+        for (int i = 0; i < value.length(); i++) {
+            byte b = value.byteAt(i);
+            if ((b >= 0 && b < ' ') || b == 0x7f) {
+                return null;
+            }
+        }
+        return value;
+    }
+
+    /** Returns the text in UTF-8, null if it has half a surrogate pair. */
+    private static @Nullable AsciiString utf8(CharSequence text) {
+        try {
+            ByteBuffer bytes = StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(text));
+            return new AsciiString(Arrays.copyOf(bytes.array(), bytes.limit()), false);
+        } catch (CharacterCodingException e) {
+            return null;
+        }
+    }
+}
