@@ -77,6 +77,14 @@ public interface FilterPlugin {
     }
 
     /**
+     * Whether its filters may decide by the path, in its normal form. If so, their rules forward no path that an upstream could
+     * read otherwise: with {@code normalizePath: false}, the gateway refuses dot segments and repeated slashes.
+     */
+    default boolean decidesByPath() {
+        return true;
+    }
+
+    /**
      * Returns the status with which its filters answer every request, so that their rules need no upstream; 0 by default, if
      * requests may continue.
      */

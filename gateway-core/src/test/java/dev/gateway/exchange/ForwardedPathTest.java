@@ -54,6 +54,8 @@ class ForwardedPathTest extends ExchangeRig {
         "AS_WRITTEN, /s3/a/../b, /s3/a/../b",
         "AS_WRITTEN, /s3/b/.?x=1, /s3/b/.?x=1",
         "AS_WRITTEN, /s3/exact/, /s3/exact/",
+        "ESCAPES_KEPT, /s3/%61%2fb, /s3/%61%2fb",
+        "SLASHES_REFUSED, /s3/a/./%61, /s3/a/a",
     })
     void thePathKeepsTheFormThatTheRuleWants(PathForm form, String path, String forwarded) {
         request(form, path);
@@ -117,6 +119,11 @@ class ForwardedPathTest extends ExchangeRig {
         "AS_WRITTEN, /s3/b/../%69n/%2e%2e/a", // the same for those who resolve other dots first
         "SLASHES_KEPT, //s3/a",
         "SLASHES_KEPT, /s3//a//..",
+        "ESCAPES_KEPT, /%73%33/a", // for another rule as it came
+        "ESCAPES_KEPT, /s3/a/../b", // a filter has decided about /s3/b
+        "ESCAPES_KEPT, /s3/%2e/a",
+        "ESCAPES_KEPT, /s3//a",
+        "SLASHES_REFUSED, /s3//a",
     })
     void aPathThatMayMeanSomethingElseIsRefused(PathForm form, String path) {
         assertRefused(form, path);

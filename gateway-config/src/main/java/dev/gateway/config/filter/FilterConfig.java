@@ -68,6 +68,11 @@ public interface FilterConfig {
         return guards();
     }
 
+    /** Whether it, or a server that it asks, may decide by the path. */
+    default boolean decidesByPath() {
+        return false;
+    }
+
     /** Returns the keys by which a listener does the same for tunnels, null if it has none. */
     default @Nullable String listenerKeys() {
         return null;

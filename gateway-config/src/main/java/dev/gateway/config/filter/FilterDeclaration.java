@@ -23,6 +23,9 @@ public interface FilterDeclaration {
     /** Whether it refuses requests, or asks who sends them. */
     boolean guards();
 
+    /** Whether it may decide by the path of a request. */
+    boolean decidesByPath();
+
     /** Returns the status with which it answers every request; 0 if requests may continue. */
     int answer();
 

@@ -26,6 +26,11 @@ public record PluginFilterConfig(Position position, FilterDeclaration declaratio
         return declaration.guards() || refusesAll();
     }
 
+    @Override
+    public boolean decidesByPath() {
+        return declaration.decidesByPath();
+    }
+
     /** Whether it may find out who sends a request: its place says so. */
     @Override
     public boolean identifies() {

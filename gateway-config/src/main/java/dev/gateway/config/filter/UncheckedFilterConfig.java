@@ -21,6 +21,11 @@ public record UncheckedFilterConfig(Position position, String type, Object writt
     }
 
     @Override
+    public boolean decidesByPath() {
+        return true;
+    }
+
+    @Override
     public boolean verifiesClaims() {
         return true;
     }

@@ -77,6 +77,11 @@ public record ExternalAuthConfig(
     }
 
     @Override
+    public boolean decidesByPath() {
+        return true;
+    }
+
+    @Override
     public boolean identifies() {
         return answers.identityHeader != null;
     }

@@ -32,6 +32,7 @@ public final class PluginType implements FilterDeclaration {
     private final List<SettingKey<?>> keys;
     private final FilterPlace place;
     private final boolean guards;
+    private final boolean decidesByPath;
     private final int answer;
 
     /** The classes of a plugin, which are freed when nobody uses them any more. Any thread may call it. */
@@ -67,6 +68,7 @@ public final class PluginType implements FilterDeclaration {
         }
         this.place = Objects.requireNonNull(plugin.place(), "place() returned null");
         this.guards = plugin.guards();
+        this.decidesByPath = plugin.decidesByPath();
         this.answer = plugin.answer();
         if (answer != 0 && (answer < 200 || answer > 599)) {
             throw new IllegalArgumentException(
@@ -131,6 +133,11 @@ public final class PluginType implements FilterDeclaration {
     @Override
     public boolean guards() {
         return guards;
+    }
+
+    @Override
+    public boolean decidesByPath() {
+        return decidesByPath;
     }
 
     @Override

@@ -9,6 +9,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Path form: the form in which a path is forwarded. Rules and filters always see the normal form, see {@link PathNormalizer}.
  * Another form is for upstreams to which the bytes of a path mean something, as where the client has signed them.
+ *
+ * <p>A filter that decides by the path decides about the normal form. So rules with such a filter have forms of their own,
+ * which no upstream reads otherwise.
  */
 public enum PathForm {
     /** What rules have matched. */
@@ -16,9 +19,22 @@ public enum PathForm {
     /** The normal form with repeated slashes. */
     SLASHES_KEPT,
     /** As the client wrote it. */
-    AS_WRITTEN;
+    AS_WRITTEN,
+    /** The normal form, of paths that have no repeated slashes. */
+    SLASHES_REFUSED,
+    /** As the client wrote it, which differs from the normal form in needless escapes only. */
+    ESCAPES_KEPT;
 
     private static final AsciiString SLASH = new AsciiString("/");
+
+    /** Returns the form for a rule with a filter that decides by the path. */
+    public PathForm whereFiltersDecide() {
+        return switch (this) {
+            case SLASHES_KEPT -> SLASHES_REFUSED;
+            case AS_WRITTEN -> ESCAPES_KEPT;
+            default -> this;
+        };
+    }
 
     /**
      * Returns how the path is forwarded, and then how else an upstream may read it. Empty if that would be another path than
@@ -34,6 +50,12 @@ public enum PathForm {
         AsciiString slashes = PathNormalizer.keepSlashes(written);
         if (slashes == null || !normal.equals(PathNormalizer.normalize(slashes))) {
             return List.of();
+        }
+        if (this == SLASHES_REFUSED) {
+            return slashes.equals(normal) ? List.of(normal) : List.of();
+        }
+        if (this == ESCAPES_KEPT) {
+            return normal.equals(PathNormalizer.keepDots(written, false)) ? List.of(written, normal) : List.of();
         }
         Set<AsciiString> forms = new LinkedHashSet<>();
         if (this == AS_WRITTEN) {

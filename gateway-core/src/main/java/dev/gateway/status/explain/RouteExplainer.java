@@ -147,11 +147,9 @@ public final class RouteExplainer {
                     "upstreams may read the path as " + guarded.path() + ", which route " + rule.name() + " guards",
                     misses);
         }
-        if (!isForwardable(head, written, rule)) {
-            return answered(
-                    400,
-                    "an upstream may read the unchanged path as one that does not lead to route " + rule.name(),
-                    misses);
+        String unforwardable = unforwardable(head, written, rule);
+        if (unforwardable != null) {
+            return answered(400, unforwardable, misses);
         }
         List<Reason> reasons = new ArrayList<>(fits(found, head));
         if (guarded != null) {
@@ -201,15 +199,18 @@ public final class RouteExplainer {
                 misses);
     }
 
-    /** Whether the form of the path that the rule forwards leads to the same rule, as the router asks. */
-    private boolean isForwardable(RequestHead head, AsciiString written, Rule rule) {
-        PathForm form = RouteAssembly.path(rule.config().forwarding());
+    /** Returns why the form of the path that the rule forwards is refused, as the router does; null if it is not. */
+    private @Nullable String unforwardable(RequestHead head, AsciiString written, Rule rule) {
+        PathForm form = RouteAssembly.path(rule.config());
         AsciiString normal = head.path();
         if (form == PathForm.NORMAL || written.equals(normal)) {
-            return true;
+            return null;
         }
         List<AsciiString> readings = form.of(written, normal);
-        boolean same = !readings.isEmpty();
+        if (readings.isEmpty()) {
+            return "an upstream may resolve the path otherwise than rules and filters did";
+        }
+        boolean same = true;
         for (AsciiString reading : readings) {
             head.setPath(reading);
             List<Trial<Rule>> all = trials.of(head);
@@ -219,7 +220,9 @@ public final class RouteExplainer {
                     && guardedReading(head, rule) == null;
         }
         head.setPath(normal);
-        return same;
+        return same
+                ? null
+                : "an upstream may read the unchanged path as one that does not lead to route " + rule.name();
     }
 
     private static boolean refusesAll(RuleConfig rule) {
@@ -514,7 +517,7 @@ public final class RouteExplainer {
                 more.put("hedge", RetryText.of(hedge));
             }
             more.put("preserveHost", rule.forwarding().preserveHost());
-            if (RouteAssembly.path(rule.forwarding()) != PathForm.NORMAL) {
+            if (RouteAssembly.path(rule) != PathForm.NORMAL) {
                 more.put("mergeSlashes", rule.forwarding().mergeSlashes());
                 more.put("normalizePath", rule.forwarding().normalizePath());
             }

@@ -362,6 +362,24 @@ class ConfigLoaderTest {
                                 + " its hostnames or listeners");
     }
 
+    @Test
+    void slashesThatAreKeptForNobodyAreWarnedOf() {
+        String rule = LISTENER
+                + """
+                  routes:
+                    - rules:
+                        - mergeSlashes: false
+                          filters: [%s]
+                          backendRefs: [{name: app}]
+                  """
+                + UPSTREAM;
+        assertThat(warnings(
+                        rule.formatted("{type: ExternalAuth, externalAuth: {backendRef: {name: app}, path: /check}}")))
+                .containsExactly("4:23: warning: mergeSlashes: false makes the gateway refuse paths with repeated"
+                        + " slashes here, since ExternalAuth may decide by the path: remove it");
+        assertThat(warnings(rule.formatted(""))).isEmpty();
+    }
+
     /** Conditions on header fields and on the query make two matches different, in whatever order they stand. */
     @Test
     void matchesWithOtherHeadersOrQueriesAreNotInEachOthersWay() {

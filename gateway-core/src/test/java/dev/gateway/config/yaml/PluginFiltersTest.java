@@ -59,6 +59,11 @@ class PluginFiltersTest {
         }
 
         @Override
+        public boolean decidesByPath() {
+            return guards;
+        }
+
+        @Override
         public List<SettingKey<?>> keys() {
             return List.of(TEXT, TIMES, MOST, PAUSE, ROOM, LOUD, TONE, NAMES, FILE);
         }
@@ -123,6 +128,17 @@ class PluginFiltersTest {
                 .hasSize(2)
                 .anyMatch(each -> each.contains("no filter of the rule tells who the client is"))
                 .anyMatch(each -> each.contains("no request has claims without a token"));
+    }
+
+    @Test
+    void aFilterThatMayDecideByThePathIsKnown() throws IOException {
+        for (boolean decides : List.of(true, false)) {
+            GatewayConfig config = valid(
+                    "- {type: Greeting, greeting: {text: hi}}",
+                    new Greeting("Greeting", FilterPlace.REQUEST, decides, 0));
+            assertThat(config.routes().get(0).rules().get(0).filters().get(0).decidesByPath())
+                    .isEqualTo(decides);
+        }
     }
 
     @Test

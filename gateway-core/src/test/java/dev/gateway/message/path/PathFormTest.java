@@ -76,6 +76,36 @@ class PathFormTest {
                 .containsExactly(readings.split(" "));
     }
 
+    /** A filter has decided about the normal form, and no server may read another path. */
+    @ParameterizedTest // a path, then what is forwarded; nothing if it is refused
+    @CsvSource({
+        "/a/b, [/a/b], [/a/b]",
+        "/%61/b%2e?x=//, [/a/b.?x=//], [/%61/b%2e?x=//]",
+        "/a%2fb, [/a%2Fb], [/a%2fb]",
+        "/a/../b, [/b], []",
+        "/a/%2E%2e/b, [/b], []",
+        "/a/., [/a/], []",
+        "/./a, [/a], []",
+        "/a//b, [], []",
+        "//a, [], []",
+        "/a//, [], []",
+        "/a//../b, [], []",
+    })
+    void whereFiltersDecideNoServerReadsAnotherPath(String path, String slashes, String written) {
+        assertThat(first(PathForm.SLASHES_KEPT, path)).isEqualTo(slashes);
+        assertThat(first(PathForm.AS_WRITTEN, path)).isEqualTo(written);
+        assertThat((Object) PathForm.NORMAL.whereFiltersDecide()).isEqualTo(PathForm.NORMAL);
+    }
+
+    private static String first(PathForm wanted, String path) {
+        AsciiString written = new AsciiString(path);
+        AsciiString normal = Objects.requireNonNull(PathNormalizer.normalize(written));
+        return wanted.whereFiltersDecide().of(written, normal).stream()
+                .limit(1)
+                .toList()
+                .toString();
+    }
+
     /** Some servers take the empty segment for what the dots leave, others its parent. */
     @ParameterizedTest
     @CsvSource({"/a//../b", "/a/b//..", "/a/%2e/b//%2e%2e/c"})

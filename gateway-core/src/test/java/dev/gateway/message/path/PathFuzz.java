@@ -85,6 +85,11 @@ public final class PathFuzz {
         List<AsciiString> forms = PathForm.AS_WRITTEN.of(written, normal);
         assertThat(forms).doesNotHaveDuplicates().containsAll(slashes);
         assertThat(forms.isEmpty()).isEqualTo(slashes.isEmpty());
+        List<AsciiString> decided = PathForm.ESCAPES_KEPT.of(written, normal);
+        String end = written.toString().replaceFirst("[^?]*", "");
+        String plain = written.toString().substring(0, written.length() - end.length());
+        plain = ESCAPE.matcher(plain).replaceAll(PathFuzz::unreserved) + end;
+        assertThat(decided.isEmpty()).isNotEqualTo(normal.contentEquals(plain));
         if (forms.isEmpty()) {
             return;
         }

@@ -201,6 +201,35 @@ class ExplainerTest {
         assertThat(taken.timeouts()).containsEntry("request", "30s").containsEntry("backendRequest", "none");
     }
 
+    /** The server is asked about the normal form, and others might read another path than that. */
+    @Test
+    void whereAFilterDecidesByThePathAnUnchangedPathHasNoOtherReading() {
+        for (String filter :
+                List.of("", "filters: [{type: ExternalAuth, externalAuth: {backendRef: {name: a}, path: /}}], ")) {
+            Explainer explainer = new Explainer(
+                    config(
+                            """
+                            listeners: [{name: web, address: 127.0.0.1, port: 8080, protocol: HTTP}]
+                            routes: [{rules: [{%snormalizePath: false, backendRefs: [{name: a}]}]}]
+                            upstreams: [{name: a, endpoints: [{host: 10.0.0.1, port: 80}]}]
+                            """
+                                    .formatted(filter)),
+                    LiveUpstreams.NONE,
+                    new OwnListeners(new LocalAddresses(Runnable::run)));
+            for (String path : List.of("/a/%61", "/a/../b", "/a//b")) {
+                OnListener web = explainer
+                        .explain(
+                                new ExplainRequest("web", null, "GET", "a.test", path, List.of(), null, Set.of(), null))
+                        .listeners()
+                        .get(0);
+                boolean isRefused = !filter.isEmpty() && !path.equals("/a/%61");
+                assertThat(web.status()).as(path).isEqualTo(isRefused ? 400 : 0);
+                assertThat(web.summary().contains("otherwise than rules and filters did"))
+                        .isEqualTo(isRefused);
+            }
+        }
+    }
+
     @Test
     void whenARequestGoesToASecondEndpointIsSaid() {
         Explanation.Taken hedged =

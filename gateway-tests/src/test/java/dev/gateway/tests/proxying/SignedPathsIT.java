@@ -10,12 +10,23 @@ import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.support.Pairing;
 import dev.gateway.tests.support.Rig;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
 import java.util.List;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Paths that must arrive as the client wrote them, since it has signed them. */
+@SuppressWarnings("NullAway.Init") // the directory, which JUnit sets
 class SignedPathsIT {
+    @TempDir
+    Path directory;
+
     /** S3 keys, as boto3 writes them into its URLs. */
     private static final List<String> KEYS = List.of(
             "/bucket/a//b",
@@ -65,5 +76,82 @@ class SignedPathsIT {
                 assertThat(get(client, "/bucket/a//../b")).isEqualTo(400);
             }
         }
+    }
+
+    /** It decides about the normal form, which another server may not find in a path with dots or repeated slashes. */
+    @ParameterizedTest
+    @EnumSource
+    void anAuthServerIsAskedAboutThePathThatTheUpstreamReads(Pairing pairing) throws Exception {
+        try (Origin origin = Origin.start().otherwise(Behaviors.text("ok"));
+                Origin auth = Origin.start().otherwise(Behaviors.text(""));
+                Rig rig = Rig.start(
+                        """
+                        listeners: [{name: clear, address: 127.0.0.1, port: 0, protocol: HTTP}]
+                        routes:
+                          - rules:
+                              - mergeSlashes: false
+                                normalizePath: false
+                                filters: [{type: ExternalAuth, externalAuth: {backendRef: {name: auth}, pathPrefix: /check}}]
+                                backendRefs: [{name: app}]
+                        upstreams:
+                          - {name: app, endpoints: [{host: 127.0.0.1, port: %d}], protocol: %s}
+                          - {name: auth, endpoints: [{host: 127.0.0.1, port: %d}], protocol: %s}
+                        admin: {address: 127.0.0.1, port: 0}
+                        """
+                                .formatted(origin.port(), pairing.upstream, auth.port(), pairing.upstream))) {
+            for (String path : List.of(
+                    "/secret/../public/x", "/secret/%2e%2e/public/x", "//public/secret/x", "/public//x", "/public/.")) {
+                try (Peer client = rig.connect(pairing)) {
+                    assertThat(get(client, path)).as(path).isEqualTo(400);
+                }
+                assertThat(origin.requests(path)).as(path).isEmpty();
+            }
+            assertThat(auth.requests("/check/public/x")).isEmpty();
+            try (Peer client = rig.connect(pairing)) {
+                assertThat(get(client, "/%70ublic/%7ex%2f?y=//")).isEqualTo(200);
+            }
+            assertThat(auth.requests("/check/public/~x%2F"))
+                    .singleElement()
+                    .satisfies(asked -> assertThat(asked.get("x-forwarded-uri")).contains("/public/~x%2F?y=//"));
+            assertThat(origin.requests("/%70ublic/%7ex%2f")).singleElement();
+        }
+    }
+
+    /** The key ends here, and what the upstream is told of the request has it nowhere. */
+    @ParameterizedTest
+    @EnumSource
+    void aKeyIsTakenOutOfASignedPath(Pairing pairing) throws Exception {
+        Path keys = Files.writeString(
+                directory.resolve("keys"), key("\u674e\u96f7", "k-one") + key("\u97e9\u6885", "k-two"));
+        try (Origin origin = Origin.start().otherwise(Behaviors.text("ok"));
+                Rig rig = Rig.to(origin, pairing)
+                        .rule(
+                                """
+                              mergeSlashes: false, normalizePath: false, filters: [
+                                {type: APIKey, apiKey: {keysFile: "%s", queryParameter: key}},
+                                {type: RequestHeaderModifier, requestHeaderModifier: {set: [
+                                  {name: X-Path, value: "{path}"}, {name: X-User, value: "{identity}"}]}}]"""
+                                        .formatted(keys))
+                        .start()) {
+            for (String key : List.of("k-one", "k-two")) {
+                try (Peer client = rig.connect(pairing)) {
+                    assertThat(get(client, "/raw//a%41/b?key=" + key + "&a=1")).isEqualTo(200);
+                }
+            }
+            assertThat(origin.requests("/raw//a%41/b"))
+                    .allSatisfy(seen -> assertThat(seen.target()).isEqualTo("/raw//a%41/b?a=1"))
+                    .allSatisfy(seen -> assertThat(seen.all("x-path")).containsExactly("/raw/aA/b?a=1"))
+                    .extracting(seen -> utf8(seen.get("x-user").orElse("")))
+                    .containsExactly("\u674e\u96f7", "\u97e9\u6885");
+        }
+    }
+
+    private static String utf8(String latin1) {
+        return new String(latin1.getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8);
+    }
+
+    private static String key(String name, String key) throws NoSuchAlgorithmException {
+        byte[] digest = MessageDigest.getInstance("SHA-256").digest(key.getBytes(StandardCharsets.UTF_8));
+        return name + ":" + HexFormat.of().formatHex(digest) + "\n";
     }
 }

@@ -102,6 +102,7 @@ final class RouteChecks {
             }
         }
         answered(rule, answering);
+        slashes(rule);
     }
 
     private void answered(RuleConfig rule, @Nullable FilterConfig answering) {
@@ -115,6 +116,20 @@ final class RouteChecks {
                     "a rule needs 'backendRefs', or a filter that answers: "
                             + String.join(" or ", FilterTypes.BUILT_IN.answering()));
         }
+    }
+
+    /** What decides by the path has seen one with merged slashes. */
+    private void slashes(RuleConfig rule) {
+        if (rule.forwarding().mergeSlashes()) {
+            return;
+        }
+        rule.filters().stream()
+                .filter(FilterConfig::decidesByPath)
+                .findFirst()
+                .ifPresent(filter -> scope.problems.warning(
+                        scope.at(rule, "mergeSlashes"),
+                        "mergeSlashes: false makes the gateway refuse paths with repeated slashes here, since "
+                                + filter.type() + " may decide by the path: remove it"));
     }
 
     private void prefixes(RuleConfig rule, FilterConfig filter) {

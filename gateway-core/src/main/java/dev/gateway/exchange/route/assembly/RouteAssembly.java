@@ -1,6 +1,7 @@
 package dev.gateway.exchange.route.assembly;
 
 import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.filter.FilterConfig;
 import dev.gateway.config.route.RouteConfig;
 import dev.gateway.config.route.RuleConfig;
 import dev.gateway.config.route.TunnelTimeouts;
@@ -105,11 +106,7 @@ public final class RouteAssembly {
                 name,
                 filters.chain(name, rule, requestIds, leadsNowhere ? NO_TARGET_STATUS : 0),
                 new Route.Forwarding(
-                        target,
-                        new Route.Retry(forwarding.retry()),
-                        hedging,
-                        forwarding.preserveHost(),
-                        path(forwarding)),
+                        target, new Route.Retry(forwarding.retry()), hedging, forwarding.preserveHost(), path(rule)),
                 timeouts(rule),
                 upgrades(rule.upgrades()),
                 signature,
@@ -127,11 +124,12 @@ public final class RouteAssembly {
     }
 
     /** Returns the form in which a rule forwards paths. */
-    public static PathForm path(RuleConfig.Forwarding forwarding) {
-        if (!forwarding.normalizePath()) {
-            return PathForm.AS_WRITTEN;
-        }
-        return forwarding.mergeSlashes() ? PathForm.NORMAL : PathForm.SLASHES_KEPT;
+    public static PathForm path(RuleConfig rule) {
+        RuleConfig.Forwarding forwarding = rule.forwarding();
+        PathForm wanted = !forwarding.normalizePath()
+                ? PathForm.AS_WRITTEN
+                : forwarding.mergeSlashes() ? PathForm.NORMAL : PathForm.SLASHES_KEPT;
+        return rule.filters().stream().anyMatch(FilterConfig::decidesByPath) ? wanted.whereFiltersDecide() : wanted;
     }
 
     private static TunnelTimeouts tunnel(RuleConfig rule) {
