@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,7 +19,14 @@ public final class AuditTrail {
     private static final Logger log = LoggerFactory.getLogger(AuditTrail.class);
     private static final int MOST = 10_000;
 
+    /** How many bytes of heap it takes at most, as clients decide how long names are. */
+    private static final long MOST_BYTES = 4 * 1024 * 1024;
+
+    /** What each item takes besides its text, rounded: a target with its count, its parts in maps, and headers of objects. */
+    private static final int ITEM_BYTES = 256;
+
     private final int most;
+    private final AtomicLong bytes = new AtomicLong();
     private final ConcurrentHashMap<Key, Seen> targets = new ConcurrentHashMap<>();
     private final Set<String> remarks = ConcurrentHashMap.newKeySet();
     private final Set<String> notPublic = ConcurrentHashMap.newKeySet();
@@ -51,7 +59,7 @@ public final class AuditTrail {
         Key key = new Key(target.host(), target.port());
         Seen seen = targets.get(key);
         if (seen == null) {
-            if (targets.size() >= most) {
+            if (targets.size() >= most || !hasRoom(key.host)) {
                 dropped.increment();
                 return;
             }
@@ -59,6 +67,7 @@ public final class AuditTrail {
             seen = targets.putIfAbsent(key, made);
             if (seen == null) {
                 seen = made;
+                take(key.host);
                 if (!decision.isAllowed()) {
                     log.info("audit: {} would be refused: {} ({})", target, decision.reason(), decision.rule());
                 }
@@ -67,10 +76,22 @@ public final class AuditTrail {
         seen.times.increment();
     }
 
+    private boolean hasRoom(String text) {
+        return bytes.get() + cost(text) <= MOST_BYTES;
+    }
+
+    private void take(String text) {
+        bytes.addAndGet(cost(text));
+    }
+
+    private static long cost(String text) {
+        return ITEM_BYTES + text.length();
+    }
+
     /** A host led to an address that is not public, and was refused. */
     void notPublic(String host) {
-        if (notPublic.size() < most) {
-            notPublic.add(host);
+        if (notPublic.size() < most && hasRoom(host) && notPublic.add(host)) {
+            take(host);
         }
     }
 
@@ -84,9 +105,10 @@ public final class AuditTrail {
         if (remarks.contains(text)) {
             return;
         }
-        if (remarks.size() >= most) {
+        if (remarks.size() >= most || !hasRoom(text)) {
             dropped.increment();
         } else if (remarks.add(text)) {
+            take(text);
             log.info("audit: {}", text);
         }
     }

@@ -104,6 +104,22 @@ class AuditTrailTest {
     }
 
     @Test
+    void longNamesFindRoomForFewer() {
+        AuditTrail large = new AuditTrail(1_000_000);
+        String label = "a".repeat(60);
+        for (int i = 0; i < 20_000; i++) {
+            String host = i + "." + label + "." + label + "." + label;
+            large.seen(target(host), ALLOWED);
+            large.notPublic(host);
+        }
+        assertThat(large.dropped()).isPositive();
+        int kept = large.observed().size() + large.notPublic().size();
+        assertThat(kept * (long) label.length() * 3).isBetween(1_000_000L, 4_000_000L);
+        large.remark(label.repeat(10));
+        assertThat(log()).isEmpty();
+    }
+
+    @Test
     void hostsThatLedToAddressesWhichAreNotPublicAreListedByNameWithinBounds() {
         for (String host : new String[] {"c.example", "a.example", "a.example", "b.example", "d.example"}) {
             trail.notPublic(host);
