@@ -4,6 +4,7 @@ import dev.gateway.exchange.body.DroppedBody;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.overload.memory.Account;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.ConnectionInfo;
@@ -189,6 +190,11 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
     @Override
     public Object client() {
         return owner.culprit();
+    }
+
+    @Override
+    public Account account() {
+        return owner.connection().account();
     }
 
     @Override

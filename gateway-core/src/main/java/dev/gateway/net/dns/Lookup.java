@@ -37,6 +37,8 @@ final class Lookup {
     private final Use use;
     private final Part ipv6;
     private final Part ipv4;
+    private int queries = 1; // not answered yet; one more until all were sent
+    private Runnable whenOver = () -> {};
 
     /**
      * The name to look up.
@@ -75,6 +77,7 @@ final class Lookup {
         final @Nullable Answer before;
         final boolean usable; // whether the addresses of before may still be used
         State state = State.AWAITED;
+        boolean unasked; // there is no query for this family at all
 
         @Nullable
         Throwable failure;
@@ -161,28 +164,60 @@ final class Lookup {
      * Sends queries for families that are not in the cache.
      *
      * @param forIpv6 null to send no query for IPv6
+     * @param over called when no query is running any more, maybe before this returns
      */
-    void start(@Nullable Source forIpv6, Source forIpv4) {
+    void start(@Nullable Source forIpv6, Source forIpv4, Runnable over) {
+        whenOver = over;
         ask(ipv6, forIpv6);
         ask(ipv4, forIpv4);
+        onQueryEnded();
     }
 
-    /** Returns the IPv6 addresses. */
-    Future<List<InetAddress>> ipv6() {
-        return ipv6.promise;
+    /** Whether the cache has all answers, so that no query is sent. */
+    boolean isKnown(boolean asksIpv6) {
+        return (!asksIpv6 || isKnown(ipv6)) && isKnown(ipv4);
     }
 
-    /** Returns the IPv4 addresses. */
-    Future<List<InetAddress>> ipv4() {
-        return ipv4.promise;
+    private boolean isKnown(Part part) {
+        return part.before != null && part.before.isValid() && !use.renews;
+    }
+
+    /** Whether others may share it: what it has or awaits is what another lookup would find. */
+    boolean isCurrent() {
+        return !use.renews && isCurrent(ipv6) && isCurrent(ipv4);
+    }
+
+    private boolean isCurrent(Part part) {
+        if (part.unasked) {
+            return true;
+        }
+        Answer known = cache.get(host, part.family); // maybe of another loop
+        if (part.state == State.AWAITED || !part.promise.isDone()) {
+            return known == null || !known.isValid();
+        }
+        List<InetAddress> told = part.promise.isSuccess() ? part.promise.getNow() : List.of();
+        return known != null && known.isValid() && known.addresses().equals(told);
+    }
+
+    private void onQueryEnded() {
+        queries--;
+        if (queries == 0) {
+            whenOver.run();
+        }
+    }
+
+    /** Returns the answers, which arrive later. */
+    Resolver.Answers answers() {
+        return new Resolver.Answers(ipv6.promise, ipv4.promise);
     }
 
     private void ask(Part part, @Nullable Source source) {
         Answer before = part.before;
         if (source == null) {
-            part.state = State.FAILED; // there is no query
+            part.state = State.FAILED;
+            part.unasked = true;
             part.promise.setSuccess(List.of());
-        } else if (before != null && before.isValid() && !use.renews) {
+        } else if (before != null && isKnown(part)) {
             part.take(before);
         } else {
             if (part.usable && before != null && !use.renews) {
@@ -190,9 +225,11 @@ final class Lookup {
                         () -> part.promise.trySuccess(before.addresses()), PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
                 part.promise.addListener(done -> patience.cancel(false));
             }
+            queries++;
             source.resolver.resolveAll(asked).addListener((Future<List<InetAddress>> answer) -> {
                 part.onAnswer(answer, source.times);
                 settle();
+                onQueryEnded();
             });
         }
     }

@@ -2,6 +2,7 @@ package dev.gateway.net.dns;
 
 import dev.gateway.format.IpLiteral;
 import dev.gateway.net.transport.Transport;
+import dev.gateway.overload.memory.Account;
 import io.netty.channel.EventLoop;
 import io.netty.handler.codec.dns.DefaultDnsQuestion;
 import io.netty.handler.codec.dns.DnsRecordType;
@@ -51,6 +52,7 @@ public final class Resolver implements AutoCloseable {
     private final IdentityHashMap<EventLoop, Lookup.Source> ipv6 = new IdentityHashMap<>();
     private final IdentityHashMap<EventLoop, Lookup.Source> ipv4 = new IdentityHashMap<>();
     private final IdentityHashMap<EventLoop, ServiceLookup.Query> services = new IdentityHashMap<>();
+    private final IdentityHashMap<EventLoop, RunningLookups> running = new IdentityHashMap<>();
     private final HostsFile hosts;
     private final SearchList searchList = SearchList.ofMachine();
     private final boolean asksIpv6 = isConnected(Inet6Address.class);
@@ -96,6 +98,7 @@ public final class Resolver implements AutoCloseable {
                     .hostsFileEntriesResolver((name, types) -> null) // this class reads the hosts file
                     .authoritativeDnsServerCache(NoopAuthoritativeDnsServerCache.INSTANCE) // others have no bounds
                     .consolidateCacheSize(MAX_QUERIES_IN_COMMON);
+            running.put(loop, new RunningLookups(loop, QUERY_TIMEOUT_MILLIS));
             TimesToLive times = new TimesToLive();
             PlainAgain one = resolver(loop, builder, ResolvedAddressTypes.IPV4_ONLY, times);
             ipv4.put(loop, new Lookup.Source(one, times));
@@ -142,18 +145,20 @@ public final class Resolver implements AutoCloseable {
      */
     public Answers resolve(EventLoop loop, String host) {
         String name = host.toLowerCase(Locale.ROOT);
-        return resolve(loop, name, false, false);
+        return resolve(loop, name, null, false);
     }
 
     /**
      * Resolves a name from a client, or an IP literal, to all its addresses. Never uses search domains: the policy has
-     * allowed this name, not a completed one.
+     * allowed this name, not a completed one. The futures fail with {@link LookupLimitException} if too many lookups of this kind
+     * are running.
      *
      * @param loop the caller's event loop, on which the futures are completed
+     * @param account charged while DNS is asked, even if the client has left; of the same event loop
      */
-    public Answers resolveExactly(EventLoop loop, String host) {
+    public Answers resolveExactly(EventLoop loop, String host, Account account) {
         String name = host.toLowerCase(Locale.ROOT);
-        return resolve(loop, name, true, false);
+        return resolve(loop, name, account, false);
     }
 
     /** Returns the addresses in the hosts file, where names have no dot at their end; null if it does not have the name. */
@@ -167,34 +172,48 @@ public final class Resolver implements AutoCloseable {
                 loop.newSucceededFuture(hosts.addresses(name, Family.IPV4)));
     }
 
-    /** Resolves an IP literal, or looks up a name. */
-    private Answers resolve(EventLoop loop, String name, boolean exact, boolean renews) {
+    /**
+     * Resolves an IP literal, or looks up a name.
+     *
+     * @param asker the account of who has chosen the name, to look it up exactly; null for a name of the configuration
+     */
+    private Answers resolve(EventLoop loop, String name, @Nullable Account asker, boolean renews) {
+        boolean exact = asker != null;
         InetAddress literal = literal(name);
         Future<List<InetAddress>> none = loop.newSucceededFuture(List.of());
         if (literal != null) {
             Future<List<InetAddress>> one = loop.newSucceededFuture(List.of(literal));
             return literal instanceof Inet6Address ? new Answers(one, none) : new Answers(none, one);
         }
-        Answers known = known(loop, name, exact);
-        if (known != null) {
-            return known;
+        Answers listed = known(loop, name, exact);
+        if (listed != null) {
+            return listed;
         }
         Lookup.Source ipv4Source = ipv4.get(loop);
-        if (ipv4Source == null) {
+        RunningLookups lookups = running.get(loop);
+        if (ipv4Source == null || lookups == null) {
             throw new IllegalArgumentException("not a loop of this transport");
         }
         NameCache cache = cache(name, exact);
         String asked = exact ? name + "." : name;
         long maxStaleNanos = cache == configuredNames ? MAX_STALE_NANOS : 0;
-        Lookup lookup = new Lookup(
-                loop, new Lookup.Name(name, asked), cache, new Lookup.Use(maxTtlSeconds, maxStaleNanos, renews));
-        lookup.start(ipv6.get(loop), ipv4Source);
-        return new Answers(lookup.ipv6(), lookup.ipv4());
+        Lookup.Name key = new Lookup.Name(name, asked);
+        Lookup known = renews ? null : lookups.find(key);
+        if (known != null) {
+            return known.answers();
+        }
+        Lookup lookup = new Lookup(loop, key, cache, new Lookup.Use(maxTtlSeconds, maxStaleNanos, renews));
+        Lookup.Source ipv6Source = ipv6.get(loop);
+        if (asker != null && !lookup.isKnown(ipv6Source != null)) {
+            return lookups.startFor(asker, key, lookup, ipv6Source, ipv4Source);
+        }
+        lookups.start(key, lookup, ipv6Source, ipv4Source);
+        return lookup.answers();
     }
 
     /** Asks DNS for a name whatever the cache has. */
     private Future<?> ask(EventLoop loop, Renewals.Key key) {
-        Answers answers = resolve(loop, key.host(), key.exact(), true);
+        Answers answers = resolve(loop, key.host(), key.exact() ? Account.UNLIMITED : null, true);
         Promise<Void> both = loop.newPromise();
         answers.ipv6().addListener(one -> answers.ipv4().addListener(other -> both.trySuccess(null)));
         return both;

@@ -24,6 +24,9 @@ public final class Cost {
     /** An upstream connection of HTTP/1, which an exchange has for itself. */
     public static final long UPSTREAM = 2560;
 
+    /** A lookup of a name that a client has chosen, until Netty has forgotten its queries. */
+    public static final long LOOKUP = 4 * 1024;
+
     /** A waiting piece of a body, without its bytes, which are not on the heap. */
     public static final long PIECE = 160;
 

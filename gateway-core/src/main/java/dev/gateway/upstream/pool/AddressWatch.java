@@ -1,6 +1,7 @@
 package dev.gateway.upstream.pool;
 
 import dev.gateway.net.dns.Resolver;
+import dev.gateway.overload.memory.Account;
 import dev.gateway.time.Timer;
 import io.netty.util.concurrent.Future;
 import java.net.InetAddress;
@@ -90,8 +91,9 @@ final class AddressWatch extends Timer {
     private void ask() {
         asking = true;
         Resolver resolver = resources.resolver;
-        Resolver.Answers answers =
-                exact ? resolver.resolveExactly(resources.loop, host) : resolver.resolve(resources.loop, host);
+        Resolver.Answers answers = exact
+                ? resolver.resolveExactly(resources.loop, host, Account.UNLIMITED)
+                : resolver.resolve(resources.loop, host);
         answers.ipv6().addListener((Future<List<InetAddress>> ipv6) -> answers.ipv4()
                 .addListener((Future<List<InetAddress>> ipv4) -> onAnswered(resolver)));
     }

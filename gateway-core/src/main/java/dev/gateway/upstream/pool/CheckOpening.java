@@ -1,5 +1,6 @@
 package dev.gateway.upstream.pool;
 
+import dev.gateway.overload.memory.Account;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
@@ -51,7 +52,7 @@ final class CheckOpening implements StreamOpener.Opening, PendingConnection.Call
         this.callback = callback;
         this.permitted = endpoint.shared.permits.tryAcquire(endpoint.host);
         // A check does not wait for a file descriptor: a timeout would count as a failure of the endpoint.
-        this.pending = new PendingConnection(endpoint, kept, false, this);
+        this.pending = new PendingConnection(endpoint, kept, Account.UNLIMITED, false, this);
     }
 
     /** Begins; the turn selects which of several addresses is tried first. */
@@ -61,7 +62,7 @@ final class CheckOpening implements StreamOpener.Opening, PendingConnection.Call
     }
 
     @Override
-    public void onConnected(PooledConnection connection, long nanos) {
+    public void onConnected(PendingConnection of, PooledConnection connection, long nanos) {
         owner.onKnown(connection.version());
         answered = true;
         if (!permitted) {
@@ -75,7 +76,7 @@ final class CheckOpening implements StreamOpener.Opening, PendingConnection.Call
     }
 
     @Override
-    public void onConnectFailed(Failure failure) {
+    public void onConnectFailed(PendingConnection of, Failure failure) {
         answered = true;
         owner.recordDialFailure(failure);
         end();

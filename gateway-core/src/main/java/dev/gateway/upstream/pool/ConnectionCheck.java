@@ -4,6 +4,7 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.net.tls.ClientTls.Alpn;
+import dev.gateway.overload.memory.Account;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.CloseCause;
@@ -72,6 +73,11 @@ final class ConnectionCheck implements StreamOpener.Opening, Dial.Callback, Clie
         }
         context.observer.onConnectFailed(failure.cause());
         callback.onOpenFailed(failure);
+    }
+
+    @Override
+    public Account account() {
+        return Account.UNLIMITED;
     }
 
     @Override

@@ -8,6 +8,7 @@ import dev.gateway.net.tls.ClientTls;
 import dev.gateway.net.tls.ClientTls.Alpn;
 import dev.gateway.net.tls.UpstreamRecordHandler;
 import dev.gateway.net.transport.Shortage;
+import dev.gateway.overload.memory.Account;
 import dev.gateway.protocol.http1.ConnectHandshake;
 import dev.gateway.protocol.socks.SocksHandshake;
 import dev.gateway.stream.Cause;
@@ -77,6 +78,9 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
          * @param protocol the protocol that ALPN has negotiated
          */
         void onDialed(Channel channel, @Nullable String protocol);
+
+        /** Returns the account that is charged for a lookup of the name, if a request has chosen it. */
+        Account account();
 
         /** Whether the connection is no longer needed, because the endpoint or upstream has been removed. */
         boolean isClosed();
@@ -160,7 +164,13 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
                 ? dialSettings.addresses()
                 : dialSettings.parents().addresses();
         HappyEyeballs.ConnectTarget connectTarget = new HappyEyeballs.ConnectTarget(
-                target.host(), target.port(), target.isRequested(), policy, turn, settings.connectMillis());
+                target.host(),
+                target.port(),
+                target.isRequested(),
+                policy,
+                turn,
+                settings.connectMillis(),
+                callback.account());
         happyEyeballs = new HappyEyeballs(context.resources, connectTarget, this);
         happyEyeballs.start();
     }

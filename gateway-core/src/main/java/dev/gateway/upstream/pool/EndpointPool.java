@@ -1,5 +1,6 @@
 package dev.gateway.upstream.pool;
 
+import dev.gateway.overload.memory.Account;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.Failure;
@@ -8,6 +9,7 @@ import dev.gateway.stream.ResponseEvents;
 import dev.gateway.upstream.Host;
 import dev.gateway.upstream.stream.StreamKind;
 import dev.gateway.upstream.stream.StreamOpener;
+import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,6 +37,8 @@ final class EndpointPool
     private int opening; // calls of open that have not returned
     private int checking; // connections being made for checks
     private int checkingForOthers; // of these, connections that the pool may keep afterwards
+    private final @Nullable ArrayDeque<PendingConnection>
+            givable; // being made, if they are given up when nobody waits for them
     private boolean closed;
     private boolean removed; // its owner does not know it any more
     private @Nullable EndpointPool http1; // for upgrades that HTTP/2 connections do not allow
@@ -96,6 +100,7 @@ final class EndpointPool
         this.kept = new KeptConnections(endpoint, this);
         this.opener = new ConnectionOpener(endpoint, permit, this);
         this.pending = new PendingRequests(endpoint, opener, this);
+        this.givable = endpoint.target.isChosenByClient() ? new ArrayDeque<>() : null;
     }
 
     StreamOpener.Opening open(StreamKind kind, ResponseEvents events, StreamOpener.Callback callback) {
@@ -270,6 +275,7 @@ final class EndpointPool
 
     @Override
     public void onLeft() {
+        giveUpDials();
         checkEmpty();
     }
 
@@ -287,7 +293,31 @@ final class EndpointPool
 
     @Override
     public void dial(int turn) {
-        new PendingConnection(endpoint, kept, true, this).start(turn);
+        Waiter waiter = pending.first();
+        Account account = waiter == null ? Account.UNLIMITED : waiter.callback.account();
+        PendingConnection made = new PendingConnection(endpoint, kept, account, true, this);
+        if (givable != null) {
+            givable.add(made);
+        }
+        made.start(turn);
+    }
+
+    /**
+     * Clients may choose any number of destinations, and connections to them that nobody waits for any more would be of no
+     * client: gives up the last ones.
+     */
+    private void giveUpDials() {
+        while (givable != null && opener.dialing() > pending.size() && !givable.isEmpty()) {
+            givable.removeLast().cancel();
+            opener.onDialEnded();
+            shared.permits.release(host);
+        }
+    }
+
+    private void onDialEnded(PendingConnection dial) {
+        if (givable != null) {
+            givable.remove(dial);
+        }
     }
 
     @Override
@@ -328,7 +358,8 @@ final class EndpointPool
     }
 
     @Override
-    public void onConnectFailed(Failure failure) {
+    public void onConnectFailed(PendingConnection of, Failure failure) {
+        onDialEnded(of);
         if (opener.onDialEnded()) {
             endpoint.observer.onConnectFailed(failure.cause());
         } else {
@@ -360,7 +391,8 @@ final class EndpointPool
     }
 
     @Override
-    public void onConnected(PooledConnection connection, long nanos) {
+    public void onConnected(PendingConnection of, PooledConnection connection, long nanos) {
+        onDialEnded(of);
         onKnown(connection.version());
         opener.onDialEnded();
         kept.admit(connection);

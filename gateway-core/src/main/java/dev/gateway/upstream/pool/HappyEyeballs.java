@@ -1,7 +1,9 @@
 package dev.gateway.upstream.pool;
 
+import dev.gateway.net.dns.LookupLimitException;
 import dev.gateway.net.dns.Resolver;
 import dev.gateway.net.transport.Shortage;
+import dev.gateway.overload.memory.Account;
 import dev.gateway.stream.Cause;
 import dev.gateway.time.Timer;
 import dev.gateway.upstream.dial.AddressPolicy;
@@ -11,6 +13,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.util.NetUtil;
 import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.FutureListener;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
@@ -52,6 +55,7 @@ final class HappyEyeballs {
     private final List<InetAddress> tried = new ArrayList<>(2);
     private final List<String> failures = new ArrayList<>(2);
     private boolean lacksResources; // an attempt failed because the gateway lacked a descriptor, a port or memory
+    private boolean lacksLookup; // DNS was not asked, because too many lookups are running
     private boolean ipv6Answered;
     private boolean ipv4Answered;
     private boolean ipv4Next; // the families take turns
@@ -63,9 +67,22 @@ final class HappyEyeballs {
     private boolean wasCached; // so DNS may have another answer by now
     private boolean doubted; // after the last attempt had failed
     private boolean waitsForAnswer; // with its failure
+    private Resolver.@Nullable Answers awaited;
+    private @Nullable Future<Boolean> askedAgain;
     private @Nullable Runnable unfollow;
     private long startNanos;
     private @Nullable String refusal;
+
+    // DNS may answer long after the end, so these are removed then: they would keep the request.
+    private final FutureListener<List<InetAddress>> onIpv6 = answer -> {
+        ipv6Answered = true;
+        onAnswer(ipv6, answer);
+    };
+    private final FutureListener<List<InetAddress>> onIpv4 = answer -> {
+        ipv4Answered = true;
+        onAnswer(ipv4, answer);
+    };
+    private final FutureListener<Boolean> onAskedAgain = asked -> onDoubted();
 
     /** Ends the wait for the IPv6 answer, and later the time that the last attempt has before the next one. */
     private final Timer nextTimer = new Timer() {
@@ -99,9 +116,16 @@ final class HappyEyeballs {
      * @param policy decides about addresses, null to allow all
      * @param turn selects which of several addresses of a family is tried first
      * @param connectMillis limit for all attempts together, from the first on; 0 for the kernel's limit only
+     * @param account charged for the lookup of a requested host
      */
     record ConnectTarget(
-            String host, int port, boolean requested, @Nullable AddressPolicy policy, int turn, long connectMillis) {}
+            String host,
+            int port,
+            boolean requested,
+            @Nullable AddressPolicy policy,
+            int turn,
+            long connectMillis,
+            Account account) {}
 
     /** Gets the outcome, maybe before {@link HappyEyeballs#start} returns. */
     interface Callback {
@@ -125,19 +149,16 @@ final class HappyEyeballs {
     void start() {
         Resolver.Answers answers = resolve();
         wasCached = answers.ipv6().isDone() && answers.ipv4().isDone();
-        answers.ipv6().addListener((Future<List<InetAddress>> answer) -> {
-            ipv6Answered = true;
-            onAnswer(ipv6, answer);
-        });
-        answers.ipv4().addListener((Future<List<InetAddress>> answer) -> {
-            ipv4Answered = true;
-            onAnswer(ipv4, answer);
-        });
+        awaited = answers;
+        answers.ipv6().addListener(onIpv6);
+        if (!done) {
+            answers.ipv4().addListener(onIpv4);
+        }
     }
 
     private Resolver.Answers resolve() {
         return target.requested
-                ? resources.resolver.resolveExactly(resources.loop, target.host)
+                ? resources.resolver.resolveExactly(resources.loop, target.host, target.account)
                 : resources.resolver.resolve(resources.loop, target.host);
     }
 
@@ -151,6 +172,15 @@ final class HappyEyeballs {
             unfollow.run();
             unfollow = null;
         }
+        if (awaited != null) {
+            awaited.ipv6().removeListener(onIpv6);
+            awaited.ipv4().removeListener(onIpv4);
+            awaited = null;
+        }
+        if (askedAgain != null) {
+            askedAgain.removeListener(onAskedAgain);
+            askedAgain = null;
+        }
         List.copyOf(underway).forEach(Attempt::close);
     }
 
@@ -161,6 +191,7 @@ final class HappyEyeballs {
         if (answer.isSuccess()) {
             add(family, answer.getNow());
         } else if (attempts == 0) {
+            lacksLookup |= answer.cause() instanceof LookupLimitException;
             String failure = DialFailure.describe(answer.cause());
             if (!failures.contains(failure)) { // of servers, both families may fail in the same way
                 failures.add(failure);
@@ -196,9 +227,17 @@ final class HappyEyeballs {
             refusal = reason;
         }
         if (underway.isEmpty() && ipv6Answered && ipv4Answered && !asksAgain()) {
-            Cause failed = lacksResources ? Cause.OVERLOAD : Cause.CONNECT_FAILED;
-            fail(attempts > 0 ? failed : refusal != null ? Cause.POLICY_ADDRESS : Cause.DNS_FAILED);
+            fail(failed());
         }
+    }
+
+    private Cause failed() {
+        if (attempts > 0) {
+            return lacksResources ? Cause.OVERLOAD : Cause.CONNECT_FAILED;
+        } else if (refusal != null) {
+            return Cause.POLICY_ADDRESS;
+        }
+        return lacksLookup ? Cause.OVERLOAD : Cause.DNS_FAILED;
     }
 
     /** All attempts have failed: asks DNS again. Returns whether to wait for the answer. */
@@ -214,10 +253,8 @@ final class HappyEyeballs {
         } else if (wasCached) {
             waitsForAnswer = true;
             resources.wheel.arm(nextTimer, ANSWER_MILLIS); // which gives up
-            resources
-                    .resolver
-                    .doubt(resources.loop, target.host, target.requested)
-                    .addListener(asked -> onDoubted());
+            askedAgain = resources.resolver.doubt(resources.loop, target.host, target.requested);
+            askedAgain.addListener(onAskedAgain);
         }
         return waitsForAnswer;
     }

@@ -11,9 +11,8 @@ import org.jspecify.annotations.Nullable;
 final class NameWait implements StreamOpener.Opening {
     private final SharedUpstream.Loop here;
     private final Iterator<SharedUpstream.Loop> loops;
-    private final Owner owner;
+    private @Nullable Owner owner; // null once it is over, as another loop may answer late
     private StreamOpener.@Nullable Opening opening;
-    private boolean over;
 
     /** The pools of the request's loop. */
     interface Owner {
@@ -32,9 +31,12 @@ final class NameWait implements StreamOpener.Opening {
 
     /** Asks the next loop, which answers later. */
     void askNext() {
-        if (!loops.hasNext()) {
-            over = true;
-            owner.onNoRoom();
+        Owner asking = owner;
+        if (asking == null) {
+            return;
+        } else if (!loops.hasNext()) {
+            owner = null;
+            asking.onNoRoom();
             return;
         }
         SharedUpstream.Loop other = loops.next();
@@ -45,23 +47,20 @@ final class NameWait implements StreamOpener.Opening {
     }
 
     private void onAnswer(boolean given) {
-        if (over) {
-            return;
-        }
-        StreamOpener.Opening begun = given ? owner.tryOpen() : null;
+        StreamOpener.Opening begun = given && owner != null ? owner.tryOpen() : null;
         if (begun == null) {
             askNext();
-        } else if (over) {
+        } else if (owner == null) {
             begun.cancel(); // inside the call
         } else {
-            over = true;
+            owner = null;
             opening = begun;
         }
     }
 
     @Override
     public void cancel() {
-        over = true;
+        owner = null;
         if (opening != null) {
             opening.cancel();
         }
@@ -69,7 +68,7 @@ final class NameWait implements StreamOpener.Opening {
 
     @Override
     public void expire() {
-        over = true;
+        owner = null;
         if (opening != null) {
             opening.expire();
         }

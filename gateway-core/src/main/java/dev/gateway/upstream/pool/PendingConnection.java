@@ -2,6 +2,7 @@ package dev.gateway.upstream.pool;
 
 import dev.gateway.config.upstream.UpstreamConfig.Protocol;
 import dev.gateway.net.tls.ClientTls.Alpn;
+import dev.gateway.overload.memory.Account;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.time.Timer;
@@ -17,6 +18,7 @@ final class PendingConnection implements Dial.Callback, Http2Pooled.Opening {
 
     private final EndpointContext endpoint;
     private final PooledConnection.Owner owner;
+    private final Account account;
     private final Callback callback;
     private final Dial dial;
     private final long begunNanos;
@@ -37,24 +39,31 @@ final class PendingConnection implements Dial.Callback, Http2Pooled.Opening {
         /**
          * The connection is established and has room for a stream; its protocol's handler is in the pipeline.
          *
+         * @param of what has made it
          * @param nanos how long it took
          */
-        void onConnected(PooledConnection connection, long nanos);
+        void onConnected(PendingConnection of, PooledConnection connection, long nanos);
 
         /** No connection could be made. */
-        void onConnectFailed(Failure failure);
+        void onConnectFailed(PendingConnection of, Failure failure);
     }
 
     /**
      * Prepares a connection.
      *
      * @param owner will keep the connection
+     * @param account charged for the lookup of a name that a request has chosen
      * @param waitsForDescriptor whether to wait for a file descriptor if none is left
      */
     PendingConnection(
-            EndpointContext endpoint, PooledConnection.Owner owner, boolean waitsForDescriptor, Callback callback) {
+            EndpointContext endpoint,
+            PooledConnection.Owner owner,
+            Account account,
+            boolean waitsForDescriptor,
+            Callback callback) {
         this.endpoint = endpoint;
         this.owner = owner;
+        this.account = account;
         this.callback = callback;
         this.begunNanos = endpoint.now();
         this.dial = new Dial(
@@ -84,6 +93,11 @@ final class PendingConnection implements Dial.Callback, Http2Pooled.Opening {
     }
 
     @Override
+    public Account account() {
+        return account;
+    }
+
+    @Override
     public boolean isClosed() {
         return owner.isClosed();
     }
@@ -93,7 +107,7 @@ final class PendingConnection implements Dial.Callback, Http2Pooled.Opening {
         if (!done) {
             done = true;
             readyTimer.cancel();
-            callback.onConnectFailed(judged(failure));
+            callback.onConnectFailed(this, judged(failure));
         }
     }
 
@@ -129,7 +143,7 @@ final class PendingConnection implements Dial.Callback, Http2Pooled.Opening {
         if (!done && connection != null && connection.room() > 0) {
             done = true;
             readyTimer.cancel();
-            callback.onConnected(connection, endpoint.now() - begunNanos);
+            callback.onConnected(this, connection, endpoint.now() - begunNanos);
         }
     }
 
@@ -141,7 +155,7 @@ final class PendingConnection implements Dial.Callback, Http2Pooled.Opening {
     private void fail(Cause cause, String detail) {
         if (!done) {
             cancel();
-            callback.onConnectFailed(judged(DialFailure.of(cause, endpoint.target + ": " + detail)));
+            callback.onConnectFailed(this, judged(DialFailure.of(cause, endpoint.target + ": " + detail)));
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.gateway.upstream.pool;
 
 import dev.gateway.net.tls.ClientTls.Alpn;
+import dev.gateway.overload.memory.Account;
 import dev.gateway.protocol.tcp.TcpClientStream;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
@@ -115,6 +116,11 @@ final class TunnelOpening extends WaitQueue.Entry<TunnelOpening> implements Stre
         callback.onDialed(context.now() - dialedNanos);
         callback.onOpened(
                 opened, target.peer(established, context.settings.dialSettings().addresses()));
+    }
+
+    @Override
+    public Account account() {
+        return callback.account();
     }
 
     @Override

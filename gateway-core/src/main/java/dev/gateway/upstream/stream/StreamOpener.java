@@ -1,5 +1,6 @@
 package dev.gateway.upstream.stream;
 
+import dev.gateway.overload.memory.Account;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
@@ -38,6 +39,11 @@ public interface StreamOpener {
          */
         default Object client() {
             return StreamOpener.class;
+        }
+
+        /** Returns the account that is charged for what goes on when the request is gone, such as a lookup of its host. */
+        default Account account() {
+            return Account.UNLIMITED;
         }
 
         /** Returns the upstream connections on which the client logs in; null if it cannot do so. */

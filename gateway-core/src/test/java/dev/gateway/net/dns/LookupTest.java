@@ -121,8 +121,8 @@ class LookupTest {
 
     private Resolver.Answers ask(Lookup.@Nullable Source forIpv6, Lookup.Use use) {
         Lookup lookup = new Lookup(channel.eventLoop(), new Lookup.Name(HOST, HOST), cache, use);
-        lookup.start(forIpv6, ipv4.source());
-        return new Resolver.Answers(lookup.ipv6(), lookup.ipv4());
+        lookup.start(forIpv6, ipv4.source(), () -> {});
+        return lookup.answers();
     }
 
     /** What DNS said a while ago, and no longer holds. */
@@ -161,7 +161,7 @@ class LookupTest {
     @Test
     void asksInTheFormThatItIsToldAndKeepsTheNameAsItIsCalled() {
         new Lookup(channel.eventLoop(), new Lookup.Name(HOST, HOST + "."), cache, new Lookup.Use(MAX_TTL, 0, false))
-                .start(null, ipv4.source());
+                .start(null, ipv4.source(), () -> {});
         assertThat(ipv4.name).isEqualTo(HOST + ".");
         ipv4.answer(60, v4(1));
         assertThat(cache.get(HOST, Family.IPV4)).isNotNull();

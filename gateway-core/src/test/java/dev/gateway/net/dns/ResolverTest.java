@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.net.transport.Transport;
 import dev.gateway.net.transport.TransportKind;
+import dev.gateway.overload.memory.Account;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.Future;
 import java.net.InetAddress;
@@ -52,8 +53,8 @@ class ResolverTest {
     }
 
     private List<String> addresses(boolean exact, String name) throws Exception {
-        Resolver.Answers answers = loop.submit(
-                        () -> exact ? resolver.resolveExactly(loop, name) : resolver.resolve(loop, name))
+        Resolver.Answers answers = loop.submit(() ->
+                        exact ? resolver.resolveExactly(loop, name, Account.UNLIMITED) : resolver.resolve(loop, name))
                 .get();
         Future<List<InetAddress>> ipv4 = answers.ipv4();
         assertThat(ipv4.await(20, TimeUnit.SECONDS)).isTrue();

@@ -13,6 +13,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.Future;
 import java.io.IOException;
+import java.lang.ref.WeakReference;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -66,6 +67,31 @@ class HappyEyeballsTest {
         resolver.close();
         dns.close();
         transport.stop().sync();
+    }
+
+    /** DNS may take seconds, and what waits for it has the request of a client. */
+    @Test
+    void whatIsCancelledIsNotKeptByItsLookup() throws Exception {
+        dns.withhold(FakeDns.TYPE_A);
+        for (boolean requested : new boolean[] {true, false}) {
+            WeakReference<Object> cancelled = beginAndCancel(requested);
+            while (cancelled.get() != null) { // the test's timeout ends this
+                System.gc();
+            }
+            dns.release();
+        }
+    }
+
+    private WeakReference<Object> beginAndCancel(boolean requested) throws Exception {
+        Outcome outcome = new Outcome(null);
+        HappyEyeballs begun = new HappyEyeballs(
+                resources,
+                new HappyEyeballs.ConnectTarget(requested + "." + HOST, 80, requested, null, 0, 0, Account.UNLIMITED),
+                outcome);
+        loop.submit(begun::start).get();
+        dns.awaitWithheld();
+        loop.submit(begun::cancel).get();
+        return new WeakReference<>(begun);
     }
 
     @Test
@@ -311,7 +337,8 @@ class HappyEyeballsTest {
         };
         loop.submit(() -> new HappyEyeballs(
                                 resources,
-                                new HappyEyeballs.ConnectTarget("127.77.0.1", port, false, null, 0, 0),
+                                new HappyEyeballs.ConnectTarget(
+                                        "127.77.0.1", port, false, null, 0, 0, Account.UNLIMITED),
                                 clumsy)
                         .start())
                 .sync();
@@ -414,7 +441,9 @@ class HappyEyeballsTest {
 
         HappyEyeballs race(String host, int port, long connectMillis, int turn) {
             return new HappyEyeballs(
-                    resources, new HappyEyeballs.ConnectTarget(host, port, false, this, turn, connectMillis), this);
+                    resources,
+                    new HappyEyeballs.ConnectTarget(host, port, false, this, turn, connectMillis, Account.UNLIMITED),
+                    this);
         }
 
         @Override

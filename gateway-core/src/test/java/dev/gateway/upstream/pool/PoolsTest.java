@@ -1095,6 +1095,22 @@ class PoolsTest extends PoolFixture {
         assertThat(namedEndpoints()).isZero();
     }
 
+    /** Clients may name any number of endpoints, so nothing may go on there when they have left. */
+    @Test
+    void aConnectionToANamedEndpointIsGivenUpWhenNobodyWaitsForIt() throws Exception {
+        upstreamOf(List.of(), NamedByRequest.POLICY, DialSettings.DIRECT);
+        Endpoint silent = new Endpoint(Endpoint.NAMED_INDEX, "127.0.0.1", blackHole(), 1);
+        Reply first = getFrom(silent, "/");
+        Reply second = getFrom(silent, "/");
+        assertThat(counted()).isEqualTo(new PoolCounts(0, 0, 2, 2));
+        first.cancel();
+        assertThat(counted()).as("one still waits").isEqualTo(new PoolCounts(0, 0, 1, 1));
+        second.cancel();
+        assertThat(counted()).isEqualTo(PoolCounts.NONE);
+        assertThat(upstream.connections().taken()).isZero();
+        assertThat(namedEndpoints()).isZero();
+    }
+
     @Test
     void onlySoManyNamedEndpointsAreKept() throws Exception {
         FakeUpstream origin = anywhere();
