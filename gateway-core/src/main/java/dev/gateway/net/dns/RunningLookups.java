@@ -13,8 +13,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The lookups of one event loop that wait for DNS: one for each name, whoever asks. A lookup cannot be cancelled, and goes on
- * when its client has left. So those for names that clients have chosen are bounded, and charged to who has asked first, until
+ * The lookups of one event loop that wait for DNS: all that ask for a name share one. A lookup cannot be cancelled, and may
+ * outlast its client. So those for names that clients have chosen are bounded, and charged to who has asked first, until
  * nothing of them is left. No client may have more of them than are left for all others. Confined to its loop.
  */
 final class RunningLookups {

@@ -41,7 +41,7 @@ public interface StreamOpener {
             return StreamOpener.class;
         }
 
-        /** Returns the account that is charged for what goes on when the request is gone, such as a lookup of its host. */
+        /** Returns the account that is charged for what may outlast the request, such as a lookup of its host. */
         default Account account() {
             return Account.UNLIMITED;
         }
