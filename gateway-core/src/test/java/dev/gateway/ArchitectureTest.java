@@ -85,6 +85,7 @@ class ArchitectureTest {
             "dev.gateway.runtime.CertificateReload",
             "dev.gateway.config.yaml.ConfigLoader",
             "dev.gateway.net.tls.ClientCertificates",
+            "dev.gateway.net.tls.PathSearch",
             "dev.gateway.net.tls.SelfSigned",
             // Sessions end by it, at all replicas and after a restart.
             "dev.gateway.upstream.assembly.SessionAssembly",

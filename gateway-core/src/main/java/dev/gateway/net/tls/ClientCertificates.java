@@ -20,7 +20,6 @@ import java.util.Set;
 import javax.net.ssl.SSLPeerUnverifiedException;
 import javax.net.ssl.SSLSession;
 import javax.net.ssl.TrustManager;
-import javax.net.ssl.X509ExtendedTrustManager;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,10 +27,8 @@ import org.jspecify.annotations.Nullable;
  * sessions that are resumed: such a certificate may have expired meanwhile, or have been revoked. Immutable.
  */
 final class ClientCertificates {
-    private static final String ANY = "UNKNOWN"; // key exchange, which no check of a client looks at
-
     private final List<X509CRL> revoked;
-    private final X509ExtendedTrustManager trust;
+    private final Authorities trusted;
 
     private ClientCertificates(List<X509CRL> revoked, X509Certificate[] authorities)
             throws IOException, GeneralSecurityException {
@@ -41,7 +38,7 @@ final class ClientCertificates {
         if (valid.length == 0) {
             throw new GeneralSecurityException("the lists of crlFile revoke each certificate of caFile");
         }
-        this.trust = TrustManagers.of(valid);
+        this.trusted = Authorities.of(valid);
     }
 
     /**
@@ -68,7 +65,7 @@ final class ClientCertificates {
 
     /** Returns who verifies certificates in full handshakes. */
     TrustManager trust() {
-        return new TrustedClients(trust);
+        return new TrustedClients(trusted);
     }
 
     private static X509CRL verified(X509CRL list, Path file, X509Certificate[] authorities)
@@ -128,7 +125,7 @@ final class ClientCertificates {
             }
         }
         if (hasExpired) { // maybe one that nobody needs, such as that of a former authority
-            trust.checkClientTrusted(certificates.toArray(X509Certificate[]::new), ANY);
+            trusted.checkClient(certificates.toArray(X509Certificate[]::new));
         }
         return certificates.isEmpty() ? Checked.NONE : new Checked(new ClientChain(certificates), until);
     }

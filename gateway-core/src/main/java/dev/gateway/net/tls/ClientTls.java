@@ -36,6 +36,7 @@ public final class ClientTls implements AutoCloseable {
     private final SslContext none;
     private final @Nullable X509Certificate certificate;
     private final @Nullable String serverName;
+    private final boolean verifies;
     private final long handshakeMillis;
 
     /** What is offered to the server by ALPN. */
@@ -59,6 +60,7 @@ public final class ClientTls implements AutoCloseable {
     public ClientTls(UpstreamConfig.Tls settings, List<String> alpn, long handshakeMillis)
             throws IOException, GeneralSecurityException {
         this.serverName = settings.followsHost() ? null : settings.serverName();
+        this.verifies = settings.verify();
         this.handshakeMillis = handshakeMillis;
         List<String> protocols = settings.offer().versions();
         SslContextBuilder builder = SslContextBuilder.forClient()
@@ -67,12 +69,13 @@ public final class ClientTls implements AutoCloseable {
                 .ciphers(
                         TlsProvider.clientCiphers(settings.offer().ciphers(), protocols),
                         IdentityCipherSuiteFilter.INSTANCE);
-        if (!settings.verify()) {
+        Authorities.limit(builder);
+        if (!verifies) {
             builder.trustManager(InsecureTrustManagerFactory.INSTANCE).endpointIdentificationAlgorithm(null);
         } else {
             X509Certificate[] authorities = settings.caFile() == null ? null : Pem.certificates(settings.caFile());
             // Made once for all contexts: the platform has many authorities.
-            builder.endpointIdentificationAlgorithm("HTTPS").trustManager(new NamedPeer(TrustManagers.of(authorities)));
+            builder.endpointIdentificationAlgorithm("HTTPS").trustManager(new NamedPeer(Authorities.of(authorities)));
         }
         this.certificate = identify(builder, settings.certFile(), settings.keyFile());
         try {
@@ -125,6 +128,9 @@ public final class ClientTls implements AutoCloseable {
         String name = serverName != null ? serverName : host;
         SslHandler handler = context.newHandler(allocator, name, port);
         handler.setHandshakeTimeoutMillis(handshakeMillis);
+        if (verifies) {
+            Authorities.limit(handler.engine());
+        }
         if (SINGLE_LABEL.matcher(name).matches()) {
             askFor(name, handler.engine());
         }

@@ -10,11 +10,11 @@ import javax.net.ssl.X509ExtendedTrustManager;
  * Trusts nobody. A subclass trusts the peers of engines, in the one role that it has a method for. Safe from any thread.
  */
 abstract class EngineTrustManager extends X509ExtendedTrustManager {
-    final X509ExtendedTrustManager delegate;
+    final Authorities authorities;
 
-    /** Makes it with the trust manager whose word a subclass asks. */
-    EngineTrustManager(X509ExtendedTrustManager delegate) {
-        this.delegate = delegate;
+    /** Makes it with the authorities whose word a subclass asks. */
+    EngineTrustManager(Authorities authorities) {
+        this.authorities = authorities;
     }
 
     private static CertificateException refusal() {
@@ -57,6 +57,6 @@ abstract class EngineTrustManager extends X509ExtendedTrustManager {
 
     @Override
     public final X509Certificate[] getAcceptedIssuers() {
-        return delegate.getAcceptedIssuers();
+        return authorities.all();
     }
 }

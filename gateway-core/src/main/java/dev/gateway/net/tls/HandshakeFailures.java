@@ -24,7 +24,11 @@ public final class HandshakeFailures {
     private static final List<String> CIPHER =
             List.of("NO_SHARED_CIPHER", "NO_CIPHER_SUITES", "NO_SHARED_GROUP", "NO_COMMON_SIGNATURE");
     private static final List<String> CLIENT_CERTIFICATE = List.of(
-            "PEER_DID_NOT_RETURN_A_CERTIFICATE", "EMPTY_CLIENT_CERTIFICATE", "CERTIFICATE_VERIFY_FAILED", "PKIX");
+            "PEER_DID_NOT_RETURN_A_CERTIFICATE",
+            "EMPTY_CLIENT_CERTIFICATE",
+            "CERTIFICATE_VERIFY_FAILED",
+            "PKIX",
+            "EXCESSIVE_MESSAGE_SIZE"); // no other message of a client is that long
 
     private HandshakeFailures() {}
 

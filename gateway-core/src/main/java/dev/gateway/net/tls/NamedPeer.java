@@ -8,25 +8,24 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import javax.net.ssl.SSLEngine;
-import javax.net.ssl.X509ExtendedTrustManager;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Trusts a server if another trust manager does, and if the certificate has the server's name among its subject
+ * Trusts a server if authorities do, and if the certificate has the server's name among its subject
  * alternative names (RFC 9525, section 6.3). The JDK also takes the common name, which authorities do not check alike, and
  * asterisks in the middle of a label. Safe from any thread.
  */
 final class NamedPeer extends EngineTrustManager {
     private static final int DNS_NAME = 2; // GeneralName, RFC 5280, section 4.2.1.6
 
-    NamedPeer(X509ExtendedTrustManager delegate) {
-        super(delegate);
+    NamedPeer(Authorities authorities) {
+        super(authorities);
     }
 
     @Override
     public void checkServerTrusted(X509Certificate[] chain, String authType, SSLEngine engine)
             throws CertificateException {
-        delegate.checkServerTrusted(chain, authType, engine); // addresses included, which it takes strictly
+        authorities.checkServer(chain, authType, engine); // addresses included, which it takes strictly
         requireName(chain[0], engine.getPeerHost());
     }
 

@@ -121,6 +121,7 @@ public final class ServerTls implements AutoCloseable {
             SslContextBuilder builder = SslContextBuilder.forServer(key, chain).keyStoreType(TlsProvider.KEY_STORE);
             if (trusted != null) {
                 builder.trustManager(trusted);
+                Authorities.limit(builder);
             }
             return builder.sslProvider(TlsProvider.CURRENT)
                     .protocols(versions)
@@ -219,6 +220,9 @@ public final class ServerTls implements AutoCloseable {
     private SslHandler newHandler(SslContext context, ByteBufAllocator allocator) {
         SslHandler handler = context.newHandler(allocator);
         handler.setHandshakeTimeoutMillis(handshakeMillis);
+        if (clients != null) {
+            Authorities.limit(handler.engine());
+        }
         if (!tickets && handler.engine() instanceof ReferenceCountedOpenSslEngine openSsl) {
             // Of each connection, because Netty allows them there again for TLS 1.3.
             SSL.setOptions(openSsl.sslPointer(), SSL.SSL_OP_NO_TICKET);

@@ -8,10 +8,9 @@ import java.security.cert.CertificateException;
 import java.security.cert.X509Certificate;
 import java.util.List;
 import javax.net.ssl.SSLEngine;
-import javax.net.ssl.X509ExtendedTrustManager;
 
 /**
- * Trusts a client if another trust manager does. It tells other clients why by the alert (RFC 8446, section 6.2): {@code
+ * Trusts a client if authorities do. It tells other clients why by the alert (RFC 8446, section 6.2): {@code
  * unknown_ca}, {@code unsupported_certificate} or {@code bad_certificate}, where Netty would send {@code internal_error}. Safe
  * from any thread.
  */
@@ -20,15 +19,15 @@ final class TrustedClients extends EngineTrustManager {
     private static final String CLIENT_AUTH = "1.3.6.1.5.5.7.3.2";
     private static final String ANY_PURPOSE = "2.5.29.37.0";
 
-    TrustedClients(X509ExtendedTrustManager delegate) {
-        super(delegate);
+    TrustedClients(Authorities authorities) {
+        super(authorities);
     }
 
     @Override
     public void checkClientTrusted(X509Certificate[] chain, String authType, SSLEngine engine)
             throws CertificateException {
         try {
-            delegate.checkClientTrusted(chain, authType, engine);
+            authorities.checkClient(chain, authType, engine);
         } catch (CertificateException e) {
             throw explained(e, chain[0]);
         }

@@ -10,6 +10,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.handler.codec.DecoderException;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslHandler;
@@ -22,6 +23,8 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Both sides are handlers without a socket, which hand each other all that they write. */
 @SuppressWarnings("NullAway.Init") // a field that JUnit sets
@@ -66,6 +69,56 @@ class ClientTlsTest {
                     .containsExactly(identity.getCertificate());
             client.finishAndReleaseAll();
             server.finishAndReleaseAll();
+        }
+    }
+
+    /** An upstream that has been taken over sends what it likes. */
+    @ParameterizedTest
+    @CsvSource({"TLSv1.2, 10, true", "TLSv1.3, 10, true", "TLSv1.2, 11, false", "TLSv1.3, 11, false"})
+    void aServerMaySendTenCertificatesAndNoMore(String version, int sent, boolean taken) throws Exception {
+        X509Bundle ca = new CertificateBuilder()
+                .subject("CN=Test CA")
+                .setIsCertificateAuthority(true)
+                .buildSelfSigned();
+        X509Bundle issuer = ca;
+        for (int i = 1; i < sent; i++) {
+            issuer = new CertificateBuilder()
+                    .subject("CN=Intermediate " + i)
+                    .setIsCertificateAuthority(true)
+                    .buildIssuedBy(issuer);
+        }
+        X509Bundle own = new CertificateBuilder()
+                .subject("CN=localhost")
+                .addSanDnsName("localhost")
+                .buildIssuedBy(issuer);
+        assertThat(own.getCertificatePath()).hasSize(sent);
+        SslContext theirs = SslContextBuilder.forServer(own.getKeyPair().getPrivate(), own.getCertificatePath())
+                .sslProvider(SslProvider.JDK)
+                .protocols(version)
+                .build();
+        Path caFile = Files.writeString(directory.resolve("ca.pem"), ca.getCertificatePEM());
+        TlsOffer offer = new TlsOffer(Version.TLS_1_2, Version.TLS_1_3, List.of());
+        Tls settings = new Tls(Position.NOWHERE, true, caFile, null, null, null, offer);
+        try (ClientTls ours = new ClientTls(settings, List.of(), 0)) {
+            EmbeddedChannel server = new EmbeddedChannel(theirs.newHandler(UnpooledByteBufAllocator.DEFAULT));
+            SslHandler clientTls =
+                    ours.newHandler(UnpooledByteBufAllocator.DEFAULT, "localhost", 443, ClientTls.Alpn.NONE);
+            EmbeddedChannel client = new EmbeddedChannel(clientTls);
+            try {
+                exchange(client, server);
+            } catch (DecoderException e) {
+                assertThat(taken).isFalse(); // what one of them throws is the other's alert
+            }
+            assertThat(clientTls.handshakeFuture().isSuccess()).isEqualTo(taken);
+            if (!taken) {
+                assertThat(clientTls.handshakeFuture().cause())
+                        .hasStackTraceContaining("more than 10 certificates were sent");
+            }
+            for (EmbeddedChannel each : List.of(client, server)) {
+                each.close(); // says goodbye
+                each.releaseInbound();
+                each.releaseOutbound();
+            }
         }
     }
 

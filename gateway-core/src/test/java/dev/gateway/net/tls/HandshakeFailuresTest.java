@@ -27,6 +27,7 @@ class HandshakeFailuresTest {
         "no cipher suites in common, CIPHER",
         "error:100000c0:SSL routines:OPENSSL_internal:PEER_DID_NOT_RETURN_A_CERTIFICATE, CLIENT_CERTIFICATE",
         "Empty client certificate chain, CLIENT_CERTIFICATE",
+        "error:10000094:SSL routines:OPENSSL_internal:EXCESSIVE_MESSAGE_SIZE, CLIENT_CERTIFICATE",
         "Received fatal alert: internal_error, OTHER",
         "something new, OTHER"
     })

@@ -11,6 +11,7 @@ import dev.gateway.config.value.Position;
 import dev.gateway.net.transport.Transport;
 import dev.gateway.net.transport.TransportKind;
 import dev.gateway.stream.ConnectionInfo.TlsInfo;
+import dev.gateway.stream.HandshakeFailure;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInitializer;
@@ -38,6 +39,7 @@ import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
@@ -353,7 +355,7 @@ class ServerTlsTest {
     @CsvSource({
         "TLSv1.2, Other CA, unknown_ca, no certificate of caFile",
         "TLSv1.3, Other CA, unknown_ca, no certificate of caFile",
-        "TLSv1.3, Test CA, bad_certificate, is not accepted" // another one of that name
+        "TLSv1.3, Test CA, unknown_ca, no certificate of caFile" // another one of that name
     })
     void aClientIsToldWhyItsCertificateIsNotAccepted(String version, String issuer, String alert, String told)
             throws Exception {
@@ -368,6 +370,63 @@ class ServerTlsTest {
                 .isNotNull()
                 .hasStackTraceContaining(told)
                 .hasStackTraceContaining("CN=mallory");
+    }
+
+    /** Netty leaves out what is beyond the tenth certificate, and the session keeps it. */
+    @ParameterizedTest
+    @ValueSource(strings = {"TLSv1.2", "TLSv1.3"})
+    void aClientMaySendTenCertificatesAndNoMore(String version) throws Exception {
+        serve(settings(List.of(certificate("localhost")), ClientAuth.OPTIONAL));
+        X509Bundle alice = new CertificateBuilder().subject("CN=alice").buildIssuedBy(ca);
+        client = stubbornContext(with(alice, 9, new byte[0]));
+        if (TlsProvider.CURRENT != SslProvider.JDK) { // whose servers take eight
+            exchange("localhost", version);
+            assertThat(Objects.requireNonNull(taken().info().clientChain()).certificates())
+                    .hasSize(10);
+        }
+        client = stubbornContext(with(alice, 10, new byte[0]));
+        assertThat(messageOfAlert(version))
+                .contains(TlsProvider.CURRENT == SslProvider.JDK ? "alert" : "bad_certificate");
+        Throwable failure = failures.poll(10, TimeUnit.SECONDS);
+        assertThat(failure).isNotNull();
+        assertThat(HandshakeFailures.of(Objects.requireNonNull(failure)))
+                .isEqualTo(HandshakeFailure.CLIENT_CERTIFICATE);
+        if (TlsProvider.CURRENT != SslProvider.JDK) {
+            assertThat(failure).hasStackTraceContaining("more than 10 certificates were sent");
+        }
+        assertThat(secured).isEmpty();
+    }
+
+    @Test
+    void aClientMayNotSendLargeCertificates() throws Exception {
+        serve(settings(List.of(certificate("localhost")), ClientAuth.OPTIONAL));
+        X509Bundle alice = new CertificateBuilder().subject("CN=alice").buildIssuedBy(ca);
+        client = stubbornContext(with(alice, 2, new byte[15_000]));
+        exchange("localhost", "TLSv1.3");
+        assertThat(taken().info().clientSubject()).isEqualTo("CN=alice");
+        client = stubbornContext(with(alice, 2, new byte[33_000]));
+        assertThat(messageOfAlert("TLSv1.3"))
+                .contains(TlsProvider.CURRENT == SslProvider.JDK ? "alert" : "illegal_parameter");
+        Throwable failure = failures.poll(10, TimeUnit.SECONDS);
+        assertThat(failure).isNotNull();
+        if (TlsProvider.CURRENT != SslProvider.JDK) {
+            assertThat(HandshakeFailures.of(Objects.requireNonNull(failure)))
+                    .isEqualTo(HandshakeFailure.CLIENT_CERTIFICATE);
+        }
+        assertThat(secured).isEmpty();
+    }
+
+    /** Adds certificates that nobody needs. */
+    private static X509Bundle with(X509Bundle own, int others, byte[] content) throws Exception {
+        X509Certificate other = new CertificateBuilder()
+                .subject("CN=other")
+                .addExtensionOctetString("1.2.3.4", false, content)
+                .buildIssuedBy(ca)
+                .getCertificate();
+        X509Certificate[] chain = new X509Certificate[1 + others];
+        Arrays.fill(chain, other);
+        chain[0] = own.getCertificate();
+        return X509Bundle.fromCertificatePath(chain, ca.getCertificate(), own.getKeyPair());
     }
 
     @Test
