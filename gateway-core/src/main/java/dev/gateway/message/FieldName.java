@@ -78,11 +78,13 @@ public final class FieldName {
     private final AsciiString canonical;
     private final AsciiString lower;
     private final int id;
+    private final boolean mayHaveTwins;
 
     private FieldName(AsciiString canonical, int id) {
         this.canonical = canonical;
         this.lower = canonical.toLowerCase();
         this.id = id;
+        this.mayHaveTwins = hasSign(lower);
     }
 
     private static FieldName known(String name) {
@@ -158,6 +160,41 @@ public final class FieldName {
 
     boolean matches(byte[] bytes, int start, int length) {
         return Ascii.equalsLower(bytes, start, length, lower);
+    }
+
+    /** Whether there are other names that differ from this one only in signs. */
+    boolean mayHaveTwins() {
+        return mayHaveTwins;
+    }
+
+    /** Whether a name differs from this one, and only in signs: some servers cannot tell {@code X_User} from {@code X-User}. */
+    boolean isTwin(byte[] bytes, int start, int length) {
+        if (length != lower.length()) {
+            return false;
+        }
+        boolean differs = false;
+        for (int i = 0; i < length; i++) {
+            byte own = lower.byteAt(i);
+            byte other = Ascii.lower(bytes[start + i]);
+            if (other != own && !(isSign(own) && isSign(other))) {
+                return false;
+            }
+            differs |= other != own;
+        }
+        return differs;
+    }
+
+    private static boolean hasSign(AsciiString name) {
+        for (int i = 0; i < name.length(); i++) {
+            if (isSign(name.byteAt(i))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean isSign(byte b) {
+        return b == '-' || Ascii.isOdd(b);
     }
 
     @Override

@@ -269,6 +269,30 @@ public final class Fields {
         return -1;
     }
 
+    /** Removes every field whose name is a twin of this one, see {@link FieldName#isTwin}; returns whether there was one. */
+    boolean removeTwins(FieldName name) {
+        boolean removed = false;
+        for (int i = findTwin(name, 0); i >= 0; i = findTwin(name, i)) {
+            removeAt(i);
+            removed = true;
+        }
+        return removed;
+    }
+
+    /** Returns the position of the first field at or after {@code from} whose name is a twin of this one, or -1. */
+    int findTwin(FieldName name, int from) {
+        if ((present & 1) == 0 || !name.mayHaveTwins()) {
+            return -1;
+        }
+        for (int i = from; i < size; i++) {
+            int word = index[i * STRIDE + NAME];
+            if ((word & 0xff) == 0 && name.isTwin(bytes, index[i * STRIDE], word >>> 8)) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
     /** Removes every field that is not known and has the name standing at {@code start} of this table's array. */
     void removeUnknown(int start, int length) {
         for (int i = size - 1; i >= 0; i--) {

@@ -20,34 +20,24 @@ public final class OddNames {
     }
 
     /**
-     * Removes every field of a name, and of names that differ only in signs, which some servers cannot tell apart.
+     * Removes every field of a name that the gateway trusts, in whatever spelling an upstream may read it: also those of names
+     * that differ only in signs, its twins.
      *
      * @return whether there was any
      */
     public static boolean removeAlike(Fields fields, FieldName name) {
-        AsciiString lower = name.lower();
-        int before = fields.size();
-        fields.remove(name);
-        fields.removeUnknown((bytes, start, length) -> isAlike(lower, bytes, start, length));
-        return fields.size() < before;
+        boolean own = fields.remove(name);
+        return fields.removeTwins(name) || own;
     }
 
-    private static boolean isAlike(AsciiString name, byte[] bytes, int start, int length) {
-        if (length != name.length()) {
-            return false;
-        }
-        for (int i = 0; i < length; i++) {
-            byte wanted = name.byteAt(i);
-            byte found = bytes[start + i];
-            if (Ascii.lower(found) != wanted && !(isSign(wanted) && isSign(found))) {
-                return false;
-            }
-        }
-        return true;
+    /** Removes the twins of a name only: the field in its own spelling stays. Returns whether there was any. */
+    public static boolean removeTwins(Fields fields, FieldName name) {
+        return fields.removeTwins(name);
     }
 
-    private static boolean isSign(byte b) {
-        return b == '-' || Ascii.isOdd(b);
+    /** Whether there is a twin of a name, which an upstream may take for a second field of it. */
+    public static boolean hasTwin(Fields fields, FieldName name) {
+        return fields.findTwin(name, 0) >= 0;
     }
 
     /** Removes all such fields. */

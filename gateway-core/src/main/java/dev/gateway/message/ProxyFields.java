@@ -57,6 +57,14 @@ public final class ProxyFields {
     }
 
     /**
+     * Removes what only looks like these fields, and returns whether there was any. A trusted proxy writes them in their own
+     * spelling, so these come from its client.
+     */
+    public static boolean removeTwins(Fields fields) {
+        return fields.removeUnknown(ProxyFields::isTwin);
+    }
+
+    /**
      * Removes the certificates of the client (RFC 9440, section 2.4), also those that a trusted proxy has sent; returns
      * whether there were any.
      */
@@ -81,6 +89,10 @@ public final class ProxyFields {
         return (first == 'x' && (isOfClientX(bytes, start, length) || startsWith(B3_MULTI, bytes, start, length)))
                 || (first == 'b' && is(B3, bytes, start, length))
                 || (first == 'c' && isCertificate(bytes, start, length));
+    }
+
+    private static boolean isTwin(byte[] bytes, int start, int length) {
+        return isAny(bytes, start, length) && Ascii.isOddToken(bytes, start, length);
     }
 
     private static boolean isOfClient(byte[] bytes, int start, int length) {

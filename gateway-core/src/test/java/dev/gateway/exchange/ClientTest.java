@@ -151,6 +151,36 @@ class ClientTest extends ExchangeRig {
                 .contains("X-Real-IP: 1", "X-Forwarded-Prefix: /2", "traceparent: 4", "b3: 5");
     }
 
+    /** A proxy writes its fields in their own spelling, so its client has written what only looks alike. */
+    @Test
+    void whatLooksLikeAFieldOfATrustedProxyIsOfItsClient() {
+        settings.trust = trust(HeadersWithUnderscores.ALLOW);
+        exchange(
+                "X-Real-IP",
+                "1",
+                "X_Real_IP",
+                "6",
+                "X_Forwarded_For",
+                "6",
+                "X.Forwarded.Prefix",
+                "6",
+                "X-Forwarded_Host",
+                "6",
+                "Client_Cert",
+                "6",
+                "X_Request_Id",
+                "6",
+                "X_B3_TraceId",
+                "6",
+                "X_User",
+                "2",
+                "X-Forwarded-Prefix",
+                "/3");
+        assertThat(forwarded().toString())
+                .contains("X-Real-IP: 1", "X_User: 2", "X-Forwarded-Prefix: /3")
+                .doesNotContain(": 6");
+    }
+
     /** A proxy that writes one form hands on what its client has written in the other. */
     @Test
     void whatIsReadIsOneFormAndTheOtherIsDropped() {

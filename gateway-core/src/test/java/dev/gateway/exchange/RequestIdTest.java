@@ -119,6 +119,16 @@ class RequestIdTest extends ExchangeRig {
     }
 
     @Test
+    void whatLooksLikeTheFieldOfTheOperatorsChoiceIsNotOfATrustedProxy() {
+        settings.trust = trust(HeadersWithUnderscores.ALLOW);
+        RequestHead head = withCorrelation("trace-1");
+        head.fields().add(FieldName.of("X_Correlation_Id"), "forged");
+        assertThat(forwarded(head).toString())
+                .contains("X-Correlation-Id: trace-1")
+                .doesNotContain("forged");
+    }
+
+    @Test
     void anIdInAnotherFieldIsReplacedIfAnybodyElseSentIt() {
         handler().onRequest(client, withCorrelation("trace-1"), true).onReadComplete();
         opener.last().succeed();

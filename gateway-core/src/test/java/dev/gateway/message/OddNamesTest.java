@@ -61,6 +61,27 @@ class OddNamesTest {
     }
 
     @Test
+    void theNameItselfIsNoTwin() {
+        Fields fields =
+                Heads.fields("X-User: 1", "x_user: 2", "X-USER: 3", "X.User: 4", "XXUser: 5", "X~Forwarded~For: 6");
+        assertThat(OddNames.hasTwin(fields, FieldName.of("X-User"))).isTrue();
+        assertThat(OddNames.removeTwins(fields, FieldName.of("X-User"))).isTrue();
+        assertThat(fields.toString()).isEqualTo("X-User: 1\nX-USER: 3\nXXUser: 5\nX~Forwarded~For: 6\n");
+        assertThat(OddNames.hasTwin(fields, FieldName.of("X-User"))).isFalse();
+        assertThat(OddNames.removeTwins(fields, FieldName.of("X-User"))).isFalse();
+        assertThat(OddNames.hasTwin(fields, FieldName.X_FORWARDED_FOR)).isTrue();
+        assertThat(OddNames.hasTwin(fields, FieldName.of("XXUser"))).isFalse();
+    }
+
+    /** To what runs behind CGI, an operator who writes the other spelling means the same field. */
+    @Test
+    void aPlainNameIsTheTwinOfAnOddOne() {
+        Fields fields = Heads.fields("X-User: 1", "X_User: 2");
+        OddNames.removeTwins(fields, FieldName.of("X_User"));
+        assertThat(fields.toString()).isEqualTo("X_User: 2\n");
+    }
+
+    @Test
     void aNameThatDoesNotBeginWithALetterIsOdd() {
         for (String name : List.of("1Content-Length", "-Content-Length", "0", "-", "9-a")) {
             Fields fields = Heads.fields("Host: a", name + ": 1", "Content-Length: 5", "A1: c");

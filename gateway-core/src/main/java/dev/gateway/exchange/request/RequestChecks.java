@@ -1,5 +1,6 @@
 package dev.gateway.exchange.request;
 
+import dev.gateway.config.listener.ListenerConfig.HeadersWithUnderscores;
 import dev.gateway.exchange.route.Route;
 import dev.gateway.exchange.settings.ExchangeSettings;
 import dev.gateway.exchange.settings.RequestIdSettings;
@@ -7,6 +8,7 @@ import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.HopByHop;
 import dev.gateway.message.Method;
+import dev.gateway.message.OddNames;
 import dev.gateway.message.ProxyFields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.RequestRules;
@@ -185,16 +187,27 @@ public final class RequestChecks {
      */
     public static boolean takeOut(RequestHead head, ExchangeRecord record, ExchangeSettings settings) {
         Fields fields = head.fields();
-        if (record.fromProxy) {
-            return record.claims != null && ForwardedFields.removeUnread(fields, record.claims);
-        }
         int listener = record.connection.listener();
+        if (record.fromProxy) {
+            boolean hadUnread = record.claims != null && ForwardedFields.removeUnread(fields, record.claims);
+            return removeTwins(fields, listener, settings) || hadUnread;
+        }
         boolean hadId = settings.requestId() != ExchangeSettings.RequestIdPolicy.OFF
                 && settings.requestIds(listener).removeFrom(fields);
         boolean hadOthers = settings.trust(listener).tracesOfAnyone()
                 ? ProxyFields.removeButTraces(fields)
                 : ProxyFields.removeAll(fields);
         return hadId || hadOthers;
+    }
+
+    /** Removes what looks like a field of a trusted proxy but is none; where odd names are not allowed, they have gone already. */
+    private static boolean removeTwins(Fields fields, int listener, ExchangeSettings settings) {
+        if (settings.trust(listener).oddNames() != HeadersWithUnderscores.ALLOW) {
+            return false;
+        }
+        boolean ofId = settings.requestId() != ExchangeSettings.RequestIdPolicy.OFF
+                && OddNames.removeTwins(fields, settings.requestIds(listener).header());
+        return ProxyFields.removeTwins(fields) || ofId;
     }
 
     /**

@@ -4,6 +4,7 @@ import dev.gateway.config.filter.CredentialPlace;
 import dev.gateway.message.Ascii;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
+import dev.gateway.message.OddNames;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.path.NameReadings;
 import io.netty.util.AsciiString;
@@ -55,12 +56,10 @@ public sealed interface KeyPlace {
         public @Nullable AsciiString find(RequestHead head, boolean take) {
             Fields fields = head.fields();
             int at = fields.find(name, 0);
-            if (at < 0) {
-                return null;
-            }
-            AsciiString value = fields.find(name, at + 1) < 0 ? fields.value(at) : null;
+            boolean several = OddNames.hasTwin(fields, name) || (at >= 0 && fields.find(name, at + 1) >= 0);
+            AsciiString value = at < 0 || several ? null : fields.value(at);
             if (take) {
-                fields.remove(name); // the bytes stay where they are
+                OddNames.removeAlike(fields, name); // the bytes stay where they are
             }
             return value;
         }

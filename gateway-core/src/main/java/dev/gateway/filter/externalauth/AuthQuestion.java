@@ -4,6 +4,7 @@ import dev.gateway.filter.FilterContext;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
+import dev.gateway.message.OddNames;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.Scheme;
 import io.netty.util.AsciiString;
@@ -69,6 +70,13 @@ final class AuthQuestion {
                 isPrefix ? below(head.path()) : path,
                 fields,
                 RequestHead.UNKNOWN_LENGTH);
+    }
+
+    /** Takes out of a request what an upstream may read as a field that the question shows, but the server has not seen. */
+    void removeTwins(Fields request) {
+        for (FieldName name : copied) {
+            OddNames.removeTwins(request, name);
+        }
     }
 
     /** What is no path, such as the asterisk of OPTIONS, is asked about as the whole site. */

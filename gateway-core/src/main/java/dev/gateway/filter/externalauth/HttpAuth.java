@@ -24,6 +24,7 @@ record HttpAuth(AuthQuestion about, AuthAnswerFields fields) implements AuthProt
 
     @Override
     public void remove(Fields request) {
+        about.removeTwins(request);
         fields.remove(request);
     }
 

@@ -3,6 +3,7 @@ package dev.gateway.filter.fields;
 import dev.gateway.filter.FilterContext;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
+import dev.gateway.message.OddNames;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -79,6 +80,19 @@ public record FieldEdits(List<Field> set, List<Field> add, List<FieldName> remov
         }
         for (int i = 0; i < set.size(); i++) {
             fields.remove(set.get(i).name());
+        }
+    }
+
+    /**
+     * Deletes from a request, or its trailers, what an upstream may read as a field that is removed or set. To be called before
+     * the edits: fields that they set may look alike.
+     */
+    public void removeTwins(Fields request) {
+        for (int i = 0; i < remove.size(); i++) {
+            OddNames.removeTwins(request, remove.get(i));
+        }
+        for (int i = 0; i < set.size(); i++) {
+            OddNames.removeTwins(request, set.get(i).name());
         }
     }
 

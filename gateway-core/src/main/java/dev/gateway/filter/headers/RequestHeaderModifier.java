@@ -43,6 +43,7 @@ public final class RequestHeaderModifier implements Filter {
 
     @Override
     public Verdict onRequest(RequestHead head, FilterContext context) {
+        edits.removeTwins(head.fields());
         edits.apply(head.fields(), context);
         if (authority != null) {
             head.setAuthority(authority);
@@ -52,6 +53,7 @@ public final class RequestHeaderModifier implements Filter {
 
     @Override
     public void onRequestTrailers(Fields trailers, FilterContext context) {
+        edits.removeTwins(trailers);
         edits.takeOut(trailers);
     }
 }

@@ -1,7 +1,9 @@
 package dev.gateway.filter.auth;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatObject;
 
+import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
@@ -9,6 +11,8 @@ import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class KeyPlaceTest {
     private static final AsciiString KEY = new AsciiString("key");
@@ -40,6 +44,30 @@ class KeyPlaceTest {
         new KeyPlace.QueryParameter(KEY).find(head, true);
         assertThat(head.path().toString()).isEqualTo("/a/b?x=1");
         assertThat(head.forwardedPath().toString()).isEqualTo("//a/%62?x=1");
+    }
+
+    /** Where odd names are allowed, an upstream may take the other field for the one that was checked. */
+    @ParameterizedTest
+    @ValueSource(strings = {"X_API_Key", "x.api.key", "X-API_Key", "X~Api~Key"})
+    void aHeaderUnderANameThatLooksAlikeIsAnotherKey(String twin) {
+        KeyPlace place = KeyPlace.header("X-API-Key");
+        RequestHead head = head("/");
+        head.fields().add(FieldName.of("X-API-Key"), "k");
+        assertThat(String.valueOf(place.find(head, false))).isEqualTo("k");
+        head.fields().add(FieldName.of(twin), "other");
+        assertThatObject(place.find(head, false)).isNull();
+        assertThat(head.fields().size()).isEqualTo(2);
+        assertThatObject(place.find(head, true)).isNull();
+        assertThat(head.fields().size()).isZero();
+    }
+
+    @Test
+    void aHeaderUnderANameThatLooksAlikeIsNotTheKey() {
+        RequestHead head = head("/");
+        head.fields().add(FieldName.of("X_API_Key"), "k");
+        head.fields().add(FieldName.of("X-API-Keys"), "stays");
+        assertThatObject(KeyPlace.header("X-API-Key").find(head, true)).isNull();
+        assertThat(head.fields()).hasToString("X-API-Keys: stays\n");
     }
 
     private static String query(String query) {

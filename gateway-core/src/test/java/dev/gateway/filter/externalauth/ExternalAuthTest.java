@@ -221,6 +221,16 @@ class ExternalAuthTest {
         assertThat(tally.allowed()).isEqualTo(1);
     }
 
+    /** The server has decided by the field that it was shown; an upstream may take another one for it. */
+    @Test
+    void whatLooksLikeAFieldOfTheQuestionGoes() {
+        AuthQuestion question = AuthQuestion.atPath("/auth", Method.GET, List.of(FieldName.of("X-Token")));
+        RequestHead head = Heads.request("GET", "shop.test", "/", "x-token: good", "x_token: other", "x_other: stays");
+        FakeCall call = ask(filter(question, false), head);
+        assertThat(all(call.request.head().fields(), "x-token")).containsExactly("good");
+        assertThat(head.fields().toString().lines()).containsExactly("x-token: good", "x_other: stays");
+    }
+
     /** Some servers add trailers to the fields of the head. */
     @Test
     void trailersDoNotSayWhatOnlyTheServerMaySay() {

@@ -8,6 +8,7 @@ import dev.gateway.filter.FakeContext;
 import dev.gateway.filter.Verdict;
 import dev.gateway.filter.fields.FieldEdits;
 import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
 import dev.gateway.message.Heads;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
@@ -38,6 +39,29 @@ class HeaderModifiersTest {
 
         assertThat(request.fields()).hasToString(expected);
         assertThat(response.fields()).hasToString(expected);
+    }
+
+    /** Clients tell names apart that servers behind CGI cannot. */
+    @Test
+    void whatLooksLikeARemovedOrSetFieldGoesFromRequestsOnly() {
+        FieldEdits edits = new FieldEdits(
+                List.of(field("X-User", "ann"), field("X_Tier", "1")),
+                List.of(field("X-Add", "b")),
+                List.of(FieldName.of("X-Debug")));
+        String[] lines = {"X_User: forged", "X.Debug: 1", "X-Tier: forged", "X_Add: a", "X_Userz: 1"};
+        String trailing = "X_Add: a\nX_Userz: 1\n";
+        RequestHead request = Heads.get("a", "/", lines);
+        RequestHeaderModifier filter = new RequestHeaderModifier(edits);
+        filter.onRequest(request, context);
+        assertThat(request.fields()).hasToString(trailing + "X-User: ann\nX_Tier: 1\nX-Add: b\n");
+
+        Fields trailers = Heads.fields(lines);
+        filter.onRequestTrailers(trailers, context);
+        assertThat(trailers).hasToString(trailing);
+
+        ResponseHead response = new ResponseHead(200, null, Heads.fields(lines), 0);
+        new ResponseHeaderModifier(edits).onResponse(response, context);
+        assertThat(response.fields().toString()).contains(lines);
     }
 
     @Test

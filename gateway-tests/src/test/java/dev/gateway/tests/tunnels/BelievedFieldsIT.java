@@ -10,6 +10,7 @@ import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.Peers;
 import dev.gateway.tests.support.GatewayJar;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
@@ -67,9 +68,11 @@ class BelievedFieldsIT {
         origin.close();
     }
 
-    private static int ask(GatewayJar gateway, Peers peers, String listener, String path, List<String> names)
+    private static int ask(
+            GatewayJar gateway, Peers peers, String listener, String path, List<String> names, String... others)
             throws IOException {
         List<String> fields = new ArrayList<>(List.of("x-user", "kept"));
+        fields.addAll(List.of(others));
         names.forEach(name -> fields.addAll(List.of(name, "1")));
         try (Peer client = peers.connect(gateway.port(listener))) {
             PeerStream stream = client.open();
@@ -127,6 +130,55 @@ class BelievedFieldsIT {
                 }
                 assertThat(ask(strict, peers, "web", "/plain-" + peers, List.of("x-1")))
                         .isEqualTo(200);
+            }
+        }
+    }
+
+    /** A trusted proxy may hand on what its client has written, but it writes its own fields in their own spelling. */
+    @Test
+    void whatLooksLikeAFieldThatTheGatewayTrustsPassesFromNobody() throws Exception {
+        String digest = "2c70e12b7a0646f92279f427c7b38e7334d8e5389cff167a1dc30e73f826b683"; // of "key"
+        String config =
+                """
+                listeners:
+                  - {name: behind, address: 127.0.0.1, port: 0, protocol: HTTP, headersWithUnderscores: allow,
+                     trustedProxies: [127.0.0.0/8]}
+                routes:
+                  - rules:
+                      - matches: [{path: {value: /key}}]
+                        filters:
+                          - {type: APIKey, apiKey: {keysFile: keys, forwardKey: true}}
+                          - {type: RequestHeaderModifier, requestHeaderModifier: {set: [{name: X-Who, value: "{identity}"}],
+                             remove: [X-Debug]}}
+                        backendRefs: [{name: app}]
+                      - backendRefs: [{name: app}]
+                upstreams: [{name: app, endpoints: [{host: 127.0.0.1, port: %d}]}]
+                admin: {address: 127.0.0.1, port: 0}
+                """
+                        .formatted(origin.port());
+        List<String> twins = List.of(
+                "x_forwarded_for", "x.forwarded.prefix", "x_real_ip", "client_cert", "x_request_id", "x_b3_traceid");
+        try (GatewayJar lenient = GatewayJar.of(config)
+                .file("keys", ("ann:" + digest + "\n").getBytes(StandardCharsets.US_ASCII))
+                .start()) {
+            for (Peers peers : List.of(Peers.HTTP1, Peers.H2C)) {
+                String path = "/twins-" + peers;
+                List<String> names = new ArrayList<>(twins);
+                names.addAll(OF_PROXIES);
+                names.add("x_user");
+                assertThat(ask(lenient, peers, "behind", path, names)).isEqualTo(200);
+                List<String> passed = new ArrayList<>(OF_PROXIES);
+                passed.add("x_user");
+                assertThat(forwarded(path, names)).isEqualTo(passed);
+
+                String guarded = "/key/" + peers;
+                List<String> fields = List.of("x_who", "x_debug", "x_user");
+                assertThat(ask(lenient, peers, "behind", guarded, fields, "x-api-key", "key"))
+                        .isEqualTo(200);
+                assertThat(forwarded(guarded, fields)).containsExactly("x_user");
+                assertThat(origin.requests(guarded).get(0).get("x-who")).contains("ann");
+                assertThat(ask(lenient, peers, "behind", guarded, List.of("x_api_key"), "x-api-key", "key"))
+                        .isEqualTo(401);
             }
         }
     }

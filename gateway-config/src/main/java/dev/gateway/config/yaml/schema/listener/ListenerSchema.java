@@ -351,7 +351,8 @@ public final class ListenerSchema {
                                 l -> ifHttp(l, l.http().headersWithUnderscores()),
                                 "What to do with header names that have other characters than letters, digits and "
                                         + "hyphens, or do not begin with a letter. Many servers take X_User for X-User. "
-                                        + "'reject' refuses the request, 'drop' removes the fields, 'allow' forwards them.");
+                                        + "'reject' refuses the request, and 'drop' removes the fields. 'allow' forwards them, "
+                                        + "but not those that look like a field that the gateway trusts.");
                 var requestId = o.onReload(ReloadEffect.AT_ONCE)
                         .section(
                                 "requestId",
