@@ -8,6 +8,7 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import io.netty.util.AsciiString;
+import java.nio.charset.StandardCharsets;
 import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -93,7 +94,7 @@ final class Candidate {
         static HeaderMatcher of(ValueMatch header) {
             return new HeaderMatcher(
                     FieldName.of(header.name()),
-                    new AsciiString(header.value()),
+                    new AsciiString(header.value(), StandardCharsets.UTF_8),
                     header.isRegex() ? Pattern.compile(header.value()) : null);
         }
 
@@ -108,11 +109,21 @@ final class Candidate {
             for (int i = fields.find(name, 0); i >= 0; i = fields.find(name, i + 1)) {
                 if (pattern == null
                         ? fields.valueEquals(i, value)
-                        : pattern.matcher(fields.value(i)).matches()) {
+                        : pattern.matcher(text(fields.value(i))).matches()) {
                     return true;
                 }
             }
             return false;
+        }
+
+        /** Returns a value as an expression reads it: in UTF-8, as files of the configuration are. Hardly any has more than ASCII. */
+        private static CharSequence text(AsciiString value) {
+            for (int i = 0; i < value.length(); i++) {
+                if (value.byteAt(i) < 0) {
+                    return new String(value.array(), value.arrayOffset(), value.length(), StandardCharsets.UTF_8);
+                }
+            }
+            return value;
         }
     }
 }

@@ -295,6 +295,21 @@ class RouterTest {
     }
 
     @Test
+    void valuesWithMoreThanAsciiAreUtf8() {
+        add("exact", List.of(), with(null, List.of(Matches.exact("X-City", "K\u00f6ln")), List.of()));
+        add("regex", List.of(), with(null, List.of(Matches.regex("X-City", "K.k\u00f6y|\u674e")), List.of()));
+        add("query", List.of(), with(null, List.of(), List.of(Matches.regex("city", "K.k\u00f6y"))));
+
+        assertThat(matched(Heads.get("a", "/", "X-City: K\u00c3\u00b6ln"))).isEqualTo("exact");
+        assertThat(matched(Heads.get("a", "/", "X-City: K\u00f6ln"))).isNull();
+        assertThat(matched(Heads.get("a", "/", "X-City: K\u00c3\u00b6k\u00c3\u00b6y")))
+                .isEqualTo("regex");
+        assertThat(matched(Heads.get("a", "/", "X-City: \u00e6\u009d\u008e"))).isEqualTo("regex");
+        assertThat(matched(Heads.get("a", "/", "X-City: ?"))).isNull();
+        assertThat(matched(Heads.get("a", "/?city=K%C3%B6k%C3%B6y"))).isEqualTo("query");
+    }
+
+    @Test
     void hostIsMatchedAgainstTheAuthorityWhateverTheProtocol() {
         add("hit", List.of(), with(null, List.of(Matches.exact("Host", "a.com:80")), List.of()));
 

@@ -53,7 +53,8 @@ final class MatchSchema {
                         "value",
                         Types.TEXT,
                         PathMatch::value,
-                        "A path that begins with '/', or a regular expression in RE2 syntax for the whole " + "path.");
+                        "A path that begins with '/', or a regular expression in RE2 syntax for the whole path. Both "
+                                + "have escapes for non-ASCII characters.");
                 o.foreign("prefix pathPrefix", "write type: PathPrefix, value: …"); // Envoy
                 o.foreign("exact path", "write type: Exact, value: …"); // Envoy
                 o.foreign("regex safeRegex", "write type: RegularExpression, value: …"); // Envoy
@@ -62,11 +63,15 @@ final class MatchSchema {
                     String text = v.get(value);
                     boolean secret = v.isFromEnvironment("value");
                     String problem = v.has("value") ? pathProblem(v.get(type), text, secret) : null;
-                    String search = problem == null && !secret && v.get(type) == PathType.REGULAR_EXPRESSION
-                            ? SearchExpressions.problemOfPath(text)
-                            : null;
+                    boolean isExpression = problem == null && !secret && v.get(type) == PathType.REGULAR_EXPRESSION;
+                    PathExpressions.Problem form = isExpression ? PathExpressions.problem(text) : null;
+                    String search = isExpression ? SearchExpressions.problemOfPath(text) : null;
                     if (problem != null) {
                         v.error(v.at("value"), "value: " + problem);
+                    } else if (form != null && form.isError()) {
+                        v.error(v.at("value"), "value: " + form.text());
+                    } else if (form != null) {
+                        v.warning(v.at("value"), "value: " + form.text());
                     } else if (search != null) {
                         v.warning(v.at("value"), "value: " + search);
                     } else if (v.get(type) != PathType.REGULAR_EXPRESSION && isWritten(v) && text.indexOf('*') >= 0) {
@@ -157,7 +162,8 @@ final class MatchSchema {
 
     private static @Nullable String pathProblem(PathType type, String value, boolean secret) {
         if (type == PathType.REGULAR_EXPRESSION) {
-            return Types.regexProblem(value);
+            String problem = Types.regexProblem(value);
+            return problem != null ? problem : PathExpressions.foreignProblem(value, secret);
         }
         if (!secret && value.matches("(\\^|~\\*|~ ).*")) {
             return "a path begins with '/', not " + MessageText.quote(value) + ": write "

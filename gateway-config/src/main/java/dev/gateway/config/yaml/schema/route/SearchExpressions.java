@@ -13,7 +13,9 @@ import org.jspecify.annotations.Nullable;
  * Nothing is said of those that are not understood.
  */
 final class SearchExpressions {
-    private static final int MAX_LENGTH = 300; // nobody writes a longer one by hand
+    /** Nobody writes a longer one by hand. */
+    static final int MAX_LENGTH = 300;
+
     private static final int MAX_PROPOSAL = 60; // messages cut what is longer
 
     private static final java.util.regex.Pattern QUANTIFIER =
@@ -29,7 +31,7 @@ final class SearchExpressions {
     private SearchExpressions() {}
 
     /** What cannot be taken apart. */
-    private static final class NotUnderstoodException extends Exception {
+    static final class NotUnderstoodException extends Exception {
         private static final long serialVersionUID = 1;
     }
 
@@ -161,7 +163,7 @@ final class SearchExpressions {
      * @param text a character, a class or a group
      * @param quantifier how often, empty for once
      */
-    private record Element(String text, String quantifier) {
+    record Element(String text, String quantifier) {
         boolean mayBeEmpty() {
             return text.equals("^") || Pattern.matches(text + quantifier, "");
         }
@@ -171,13 +173,26 @@ final class SearchExpressions {
             return group.matches() ? SearchExpressions.mayBeginWithSlash(group.group(1)) : Pattern.matches(text, "/");
         }
 
+        /** Returns the character that it stands for, null if it may be another one, none or several. */
+        @Nullable
+        String literal() {
+            boolean one = quantifier.isEmpty() && text.codePointCount(0, text.length()) == 1 && ".^$".indexOf(text) < 0;
+            return one ? text : quantifier.isEmpty() && text.matches("\\\\\\p{Punct}") ? text.substring(1) : null;
+        }
+
+        /** Returns what is in a group that has to be there once, nothing if this is none. */
+        List<List<Element>> alternatives() throws NotUnderstoodException {
+            Matcher group = GROUP.matcher(text);
+            return quantifier.isEmpty() && group.matches() ? SearchExpressions.alternatives(group.group(1)) : List.of();
+        }
+
         boolean isFlags() {
             return text.matches("\\(\\?[a-zA-Z-]+\\)");
         }
     }
 
     /** Takes an expression apart that is right. */
-    private static List<List<Element>> alternatives(String expression) throws NotUnderstoodException {
+    static List<List<Element>> alternatives(String expression) throws NotUnderstoodException {
         List<List<Element>> alternatives = new ArrayList<>();
         List<Element> current = new ArrayList<>();
         alternatives.add(current);

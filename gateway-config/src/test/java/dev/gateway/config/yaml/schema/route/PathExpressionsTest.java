@@ -1,0 +1,91 @@
+package dev.gateway.config.yaml.schema.route;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class PathExpressionsTest {
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "/api(/.*)?",
+                "/caf%C3%A9(/.*)?",
+                "(?i)/caf%c3%a9",
+                "/(%c3|%C3)%A9",
+                "/x/./y",
+                "/x/..(/|y)",
+                "/x/\\.{3}",
+                "/x(/\\.)?",
+                "/x/\\.[a-z]+",
+                "/x/(/.*)?",
+                "/x/+/?y",
+                "/%2[Ff]",
+                "/%2?5",
+                ".*%(2F|5C).*",
+                ".*\\\\.*",
+                "[^\\x00-\\x7f]/x",
+                "/\\Q//\\E",
+                "/\\\\xe9",
+                "/\\.well-known/([^./][^/]*/?)*",
+                ".*[ ].*",
+                "/x\\??",
+                "/x?"
+            })
+    void nothingIsSaidOfAnExpressionThatSomePathMatches(String expression) {
+        assertThat(PathExpressions.problem(expression)).isNull();
+        assertThat(PathExpressions.foreignProblem(expression, false)).isNull();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            quoteCharacter = '"',
+            value = {
+                "/x/%2e/y; write it without them",
+                "/x/%2E%2e; write it without them",
+                "/x/\\./y; write it without them",
+                "/x/\\.\\.; write it without them",
+                "/x/\\.; write it without them",
+                "(/a//b|//c)(/.*)?; write it without them",
+                "/a//b|//c; write it without them",
+                "(?i)/%c3%61; write 'a' for '%61'",
+                "/x%2Dy; write '-' for '%2D'",
+                "/x%7e; write '~' for '%7e'",
+                "/x(%2f)y; write '%2F' for '%2f'",
+                "/x/%2ehidden; write '\\.' for '%2e'"
+            })
+    void anExpressionThatNoPathMatchesIsRefused(String expression, String fix) {
+        PathExpressions.Problem problem = PathExpressions.problem(expression);
+        assertThat(problem).isNotNull();
+        assertThat(problem.isError()).isTrue();
+        assertThat(problem.text()).startsWith("never matches").endsWith(fix);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/a|/x//y", "/x%2f|/x%2F", "/a b", "/a\\?b=c", "/x#y", "(/a\\?b|//c)", "/a\tb"})
+    void anExpressionThatSomethingMayMatchGetsAWarning(String expression) {
+        PathExpressions.Problem problem = PathExpressions.problem(expression);
+        assertThat(problem).isNotNull();
+        assertThat(problem.isError()).isFalse();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            quoteCharacter = '"',
+            value = {
+                "/caf\u00e9; '%C3%A9' for '\u00e9'",
+                "/caf[\u00e9\u00e8]; '%C3%A9' for '\u00e9'",
+                "/caf\\x{e9}; '%C3%A9' for '\u00e9'",
+                "/caf\\\\\\xE9; '%C3%A9' for '\u00e9'",
+                "/caf\\351; '%C3%A9' for '\u00e9'",
+                "/\u674e; '%E6%9D%8E' for '\u674e'",
+                "/\ud83d\ude00; their escapes, such as %C3%A9"
+            })
+    void nonAsciiCharactersAreRefused(String expression, String fix) {
+        assertThat(PathExpressions.foreignProblem(expression, false)).endsWith("write " + fix);
+        assertThat(PathExpressions.foreignProblem(expression, true)).endsWith("write their escapes, such as %C3%A9");
+    }
+}
