@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Claims of one token: what they say, for those who ask. Immutable, as long as nobody changes the map. */
@@ -90,15 +89,20 @@ final class JwtClaims {
         return value instanceof String || value instanceof Number || value instanceof Boolean ? value.toString() : "";
     }
 
-    /** Returns what some claims say, a list with line breaks; without those that are not there, or are objects. */
+    /**
+     * Returns what some claims say, a list with line breaks; without those that are not there, are objects, or have line breaks
+     * in their texts.
+     */
     Map<String, String> texts(List<String> names) {
         Map<String, String> texts = new HashMap<>();
         for (String name : names) {
             Object value = find(name);
-            if (value instanceof List<?> several) {
-                texts.put(name, several.stream().map(JwtClaims::text).collect(Collectors.joining("\n")));
-            } else if (!text(value).isEmpty()) {
-                texts.put(name, text(value));
+            List<String> each = value instanceof List<?> several
+                    ? several.stream().map(JwtClaims::text).toList()
+                    : text(value).isEmpty() ? List.of() : List.of(text(value));
+            if ((value instanceof List || !each.isEmpty())
+                    && each.stream().noneMatch(text -> text.indexOf('\n') >= 0)) {
+                texts.put(name, String.join("\n", each));
             }
         }
         return texts;

@@ -887,6 +887,16 @@ class JwtTest {
         assertThat(context.claims()).isEqualTo(expected);
     }
 
+    /** A text must not look like a list. */
+    @Test
+    void aClaimWithLineBreaksIsNone() {
+        List<String> names = List.of("text", "list", "empty", "tenant");
+        tokens = tokens(new JwtRules(List.of(provider(Set.of())), List.of(), List.of(), names, "sub", true));
+        String claims = "\"text\":\"x\\ny\",\"list\":[\"x\",\"y\\nz\"],\"empty\":[],\"tenant\":\"a\"";
+        assertThat(ask(EC.token(claims(claims)))).isEqualTo(Verdict.PROCEED);
+        assertThat(context.claims()).isEqualTo(Map.of("empty", "", "tenant", "a"));
+    }
+
     @Test
     void aTokenThatIsRefusedHasNoClaims() {
         tokens =
