@@ -4,6 +4,7 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.message.path.PathReadings;
 import dev.gateway.message.path.PathReadings.Reading;
 import dev.gateway.message.path.PathReadings.Separators;
+import io.netty.util.AsciiString;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -19,6 +20,7 @@ final class GuardedTable implements Router {
     private final Map<Separators, RouteTable> decoded;
     private final Map<Separators, RouteTable> plain;
     private final boolean hasEscapedRules;
+    private final boolean hasGuardsOfWholePaths;
     private final List<RouteTable> eachPlain; // once
 
     /**
@@ -29,16 +31,19 @@ final class GuardedTable implements Router {
      * @param plain like {@code decoded}, for paths without escapes: of rules for one path, those written without escapes come
      *     first; empty if no rule that guards has escapes
      * @param hasEscapedRules whether a rule has escapes
+     * @param hasGuardsOfWholePaths whether a rule that guards is for whole paths, and not for all paths below
      */
     GuardedTable(
             RouteTable written,
             Map<Separators, RouteTable> decoded,
             Map<Separators, RouteTable> plain,
-            boolean hasEscapedRules) {
+            boolean hasEscapedRules,
+            boolean hasGuardsOfWholePaths) {
         this.written = written;
         this.decoded = decoded;
         this.plain = plain;
         this.hasEscapedRules = hasEscapedRules;
+        this.hasGuardsOfWholePaths = hasGuardsOfWholePaths;
         this.eachPlain = plain.values().stream().distinct().toList();
     }
 
@@ -49,14 +54,18 @@ final class GuardedTable implements Router {
         if (found != null && found.route().refusesAll()) {
             return found;
         }
+        Match shorter = withoutSlash(head, found, found, written, head.path(), head.queryStart());
+        if (shorter != found) {
+            return shorter;
+        }
         if (!PathReadings.isAmbiguous(head.path(), head.queryStart())) {
             return plain(head, found);
         }
         boolean isEscaped = PathReadings.hasEscapes(head.path(), head.queryStart());
         for (Reading reading : PathReadings.all(head.path(), head.queryStart(), hasEscapedRules)) {
             RouteTable table = table(reading.ofRules(), isEscaped);
-            Match guarded = guarded(
-                    found, table.match(head, reading.path(), reading.path().length()));
+            Match guarded =
+                    guarded(head, found, table, reading.path(), reading.path().length());
             if (guarded != found) {
                 return guarded;
             }
@@ -67,13 +76,41 @@ final class GuardedTable implements Router {
     @SuppressWarnings("ReferenceEquality") // as above
     private @Nullable Match plain(RequestHead head, @Nullable Match found) {
         for (int i = 0; i < eachPlain.size(); i++) {
-            RouteTable table = eachPlain.get(i);
-            Match guarded = guarded(found, table.match(head, head.path(), head.queryStart()));
+            Match guarded = guarded(head, found, eachPlain.get(i), head.path(), head.queryStart());
             if (guarded != found) {
                 return guarded;
             }
         }
         return found;
+    }
+
+    /** Looks up a reading, which is {@code length} bytes of {@code path}, and returns the match that counts then. */
+    @SuppressWarnings("ReferenceEquality") // as above
+    private @Nullable Match guarded(
+            RequestHead head, @Nullable Match found, RouteTable table, AsciiString path, int length) {
+        Match read = table.match(head, path, length);
+        Match guarded = guarded(found, read);
+        return guarded != found ? guarded : withoutSlash(head, found, read, table, path, length);
+    }
+
+    /**
+     * Looks up a reading without the slash at its end: to many frameworks that makes no difference. But a rule for the very path
+     * with the slash says what is to become of it.
+     *
+     * @param read the match of the reading with the slash
+     */
+    private @Nullable Match withoutSlash(
+            RequestHead head,
+            @Nullable Match found,
+            @Nullable Match read,
+            RouteTable table,
+            AsciiString path,
+            int length) {
+        int shorter = length - 1;
+        boolean isOwn = read != null && (read.isExact() || read.prefixLength() == shorter);
+        return !hasGuardsOfWholePaths || found == null || isOwn || shorter < 1 || path.byteAt(shorter) != '/'
+                ? found
+                : guarded(found, table.match(head, path, shorter));
     }
 
     private RouteTable table(@Nullable Separators ofRules, boolean isEscaped) {
@@ -85,7 +122,7 @@ final class GuardedTable implements Router {
     private static @Nullable Match guarded(@Nullable Match found, @Nullable Match other) {
         boolean isOther = other != null && (found == null || other.route() != found.route());
         return other != null && isOther && other.route().guards()
-                ? new Match(other.route(), other.prefixLength(), true, found == null ? null : found.route())
+                ? other.asReading(found == null ? null : found.route())
                 : found;
     }
 }

@@ -39,8 +39,9 @@ public final class RouteTrials<T> {
      * @param match which of the rule's matches
      * @param hostname which of the rule's host names covers the request, -1 if none does or the rule has none
      * @param misses what the request lacks; empty if it is accepted
+     * @param isOwn whether the match is for this very path, or for it and all below
      */
-    public record Trial<T>(T rule, int match, int hostname, List<Miss> misses) {
+    public record Trial<T>(T rule, int match, int hostname, List<Miss> misses, boolean isOwn) {
         /** Whether the match accepts the request. */
         public boolean isAccepted() {
             return misses.isEmpty();
@@ -126,7 +127,12 @@ public final class RouteTrials<T> {
         }
         added.candidate.addMisses(head, misses);
         return new Ranked<>(
-                new Trial<>(added.rule, added.number, hostname, List.copyOf(misses)),
+                new Trial<>(
+                        added.rule,
+                        added.number,
+                        hostname,
+                        List.copyOf(misses),
+                        isOwn(added.match.path(), head, reading)),
                 hostRank,
                 rank(added.match.path(), reading),
                 RouterBuilder.isEscaped(added.match.path()),
@@ -162,6 +168,22 @@ public final class RouteTrials<T> {
         };
     }
 
+    private static boolean isOwn(PathMatch path, RequestHead head, @Nullable Reading reading) {
+        return switch (path.type()) {
+            case EXACT -> true;
+            case REGULAR_EXPRESSION -> false;
+            case PATH_PREFIX -> {
+                AsciiString actual = actual(head, reading);
+                AsciiString prefix = prefix(wanted(path, reading));
+                yield prefix.length() == prefix(actual).length();
+            }
+        };
+    }
+
+    private static AsciiString actual(RequestHead head, @Nullable Reading reading) {
+        return reading != null ? reading.path() : head.path().subSequence(0, head.queryStart());
+    }
+
     /** Returns the path of a rule in the form in which it is compared with a reading. */
     private static AsciiString wanted(PathMatch path, @Nullable Reading reading) {
         AsciiString written = RouterBuilder.path(path.value());
@@ -169,13 +191,13 @@ public final class RouteTrials<T> {
     }
 
     private static AsciiString prefix(AsciiString value) {
-        int length = value.length();
-        return value.byteAt(length - 1) == '/' ? value.subSequence(0, length - 1) : value;
+        int length = value.length(); // 0 for a CONNECT
+        return length > 0 && value.byteAt(length - 1) == '/' ? value.subSequence(0, length - 1) : value;
     }
 
     private static <T> boolean accepts(Added<T> added, RequestHead head, @Nullable Reading reading) {
         PathMatch path = added.match.path();
-        AsciiString actual = reading != null ? reading.path() : head.path().subSequence(0, head.queryStart());
+        AsciiString actual = actual(head, reading);
         if (path.type() == PathType.REGULAR_EXPRESSION) {
             return new RegexPath(path.value(), added.candidate).matches(actual, actual.length());
         }

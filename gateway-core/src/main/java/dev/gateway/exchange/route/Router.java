@@ -13,13 +13,24 @@ public interface Router {
      * A route and how it was reached; made once for each configured match, not for each request.
      *
      * @param prefixLength how many bytes of the path a PathPrefix match covered, 0 for other matches
+     * @param isExact whether the match was for this path only
      * @param isReading whether the route was found by another reading of the path, as an upstream may have it
      * @param insteadOf where the path leads as it is written, if the route was found by another reading; null for nowhere
      */
-    record Match(Route route, int prefixLength, boolean isReading, @Nullable Route insteadOf) {
-        /** Makes the match of a path as it is written. */
+    record Match(Route route, int prefixLength, boolean isExact, boolean isReading, @Nullable Route insteadOf) {
+        /** Makes the match of a path as it is written, which is not for this path only. */
         public Match(Route route, int prefixLength) {
-            this(route, prefixLength, false, null);
+            this(route, prefixLength, false, false, null);
+        }
+
+        /** Makes the match of a path as it is written that is for this path only. */
+        static Match exact(Route route) {
+            return new Match(route, 0, true, false, null);
+        }
+
+        /** Returns the same route, found by another reading of a path that leads to {@code written} as it is written. */
+        Match asReading(@Nullable Route written) {
+            return new Match(route, prefixLength, isExact, true, written);
         }
 
         /**

@@ -35,8 +35,12 @@ import org.jspecify.annotations.Nullable;
 public final class RouterBuilder {
     /** A match; an expression is compiled once for all tables. */
     private record Added(MatchConfig match, Route route, int position, @Nullable RegexPath regex) {
-        Candidate candidate(int prefixLength) {
-            return new Candidate(match, new Router.Match(route, prefixLength), position);
+        Candidate prefix(int length) {
+            return new Candidate(match, new Router.Match(route, length), position);
+        }
+
+        Candidate exact() {
+            return new Candidate(match, Router.Match.exact(route), position);
         }
 
         /** Returns the same, later in the file. */
@@ -56,6 +60,7 @@ public final class RouterBuilder {
     private boolean hasEscapedSlashes;
     private boolean hasEscapedBackslashes;
     private boolean hasEscapedGuards;
+    private boolean hasGuardsOfWholePaths;
 
     /**
      * Adds a rule; earlier ones win where all else is equal.
@@ -75,6 +80,7 @@ public final class RouterBuilder {
             hasEscapedSlashes |= isEscaped && match.path().value().contains("%2F");
             hasEscapedBackslashes |= isEscaped && match.path().value().contains("%5C");
             hasEscapedGuards |= isEscaped && route.guards();
+            hasGuardsOfWholePaths |= match.path().type() != PathType.PATH_PREFIX && route.guards();
             if (hostnames.isEmpty()) {
                 anyHost.add(added);
             }
@@ -120,7 +126,7 @@ public final class RouterBuilder {
         Map<Separators, RouteTable> decoded = hasEscapedRules ? decoded() : Map.of();
         // Paths without escapes only need another order where a rule with escapes guards.
         Map<Separators, RouteTable> plain = hasEscapedGuards ? escapedLast().decoded() : Map.of();
-        return new GuardedTable(written, decoded, plain, hasEscapedRules);
+        return new GuardedTable(written, decoded, plain, hasEscapedRules, hasGuardsOfWholePaths);
     }
 
     /** Compiles what was added by paths as servers decode them; once where they agree. */
@@ -200,12 +206,12 @@ public final class RouterBuilder {
     private static void candidate(Added added, UnaryOperator<AsciiString> form, HostRoutes.Builder builder) {
         String value = added.match.path().value();
         switch (added.match.path().type()) {
-            case EXACT -> builder.exact(form.apply(path(value)), added.candidate(0));
+            case EXACT -> builder.exact(form.apply(path(value)), added.exact());
             case PATH_PREFIX -> {
                 AsciiString path = form.apply(path(value));
                 int length = path.length();
                 AsciiString prefix = path.byteAt(length - 1) == '/' ? path.subSequence(0, length - 1) : path;
-                builder.prefix(prefix, added.candidate(prefix.length()));
+                builder.prefix(prefix, added.prefix(prefix.length()));
             }
             case REGULAR_EXPRESSION -> builder.regex(Objects.requireNonNull(added.regex));
         }

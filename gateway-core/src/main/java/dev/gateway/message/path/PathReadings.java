@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>Servers for servlets drop the parameters of a segment, which begin with a semicolon, before or after that.
  *   <li>Rewriting may decode a path and read the result as a URL again: the path then ends at its {@code ?} or {@code #}.
  *   <li>Some servers ignore control characters and spaces: {@code $} of a regular expression stands before a line break, too.
+ *   <li>Many frameworks serve a path with a slash at its end like the one without. Routers look that up, see {@link
+ *       Reading#withoutSlash}.
  *   <li>Windows ignores dots and spaces at the end of a file name, and the name of its main stream ({@code ::$DATA}).
  * </ul>
  */
@@ -36,7 +38,13 @@ public final class PathReadings {
      * @param path what a server reads
      * @param ofRules how it reads the paths of rules, null if as they are written
      */
-    public record Reading(AsciiString path, @Nullable Separators ofRules) {}
+    public record Reading(AsciiString path, @Nullable Separators ofRules) {
+        /** Returns the same without a slash at its end, null if it has none, or nothing else. */
+        public @Nullable Reading withoutSlash() {
+            int last = path.length() - 1;
+            return last < 1 || path.byteAt(last) != '/' ? null : new Reading(path.subSequence(0, last), ofRules);
+        }
+    }
 
     /** What becomes of the parameters of a segment. */
     private enum Parameters {

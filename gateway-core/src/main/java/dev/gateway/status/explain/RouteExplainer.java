@@ -234,19 +234,34 @@ public final class RouteExplainer {
         if (written != null && refusesAll(written.config())) {
             return null;
         }
-        List<Reading> readings = PathReadings.isAmbiguous(head.path(), head.queryStart())
-                ? PathReadings.all(head.path(), head.queryStart(), true)
-                : PathReadings.plain(head.path().subSequence(0, head.queryStart()));
+        AsciiString path = head.path().subSequence(0, head.queryStart());
+        List<Reading> readings = new ArrayList<>(List.of(new Reading(path, null)));
+        readings.addAll(
+                PathReadings.isAmbiguous(path, path.length())
+                        ? PathReadings.all(path, path.length(), true)
+                        : PathReadings.plain(path));
         for (Reading reading : readings) {
-            List<Trial<Rule>> all = trials.of(head, reading);
-            if (!all.isEmpty()
-                    && all.get(0).isAccepted()
-                    && !all.get(0).rule().equals(written)
-                    && all.get(0).rule().config().guards()) {
+            Trial<Rule> read = first(head, reading);
+            if (isOtherGuard(read, written)) {
                 return reading;
+            }
+            Reading shorter = written == null || (read != null && read.isOwn()) ? null : reading.withoutSlash();
+            if (shorter != null && isOtherGuard(first(head, shorter), written)) {
+                return shorter;
             }
         }
         return null;
+    }
+
+    private @Nullable Trial<Rule> first(RequestHead head, Reading reading) {
+        List<Trial<Rule>> all = trials.of(head, reading);
+        return all.isEmpty() || !all.get(0).isAccepted() ? null : all.get(0);
+    }
+
+    private static boolean isOtherGuard(@Nullable Trial<Rule> read, @Nullable Rule written) {
+        return read != null
+                && !read.rule().equals(written)
+                && read.rule().config().guards();
     }
 
     private static List<Reason> upgrades(RuleConfig of, RequestHead head) {

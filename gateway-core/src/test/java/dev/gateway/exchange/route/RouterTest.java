@@ -604,6 +604,52 @@ class RouterTest {
         assertThat(path(path)).isEqualTo(name);
     }
 
+    /** To many frameworks a slash at the end makes no difference, unless a rule says otherwise. */
+    @ParameterizedTest
+    @CsvSource({
+        "/exact,exact",
+        "/exact/,exact",
+        "/exact/?q=/x,exact",
+        "/exact%2F,exact",
+        "/exact;x/,exact",
+        "/exact/;x,exact",
+        "/exact./,exact",
+        "/exact/x,prefix /",
+        "/exact/x/,prefix /",
+        "/,root",
+        "/repos/a/,regex",
+        "/repos/a/b/,prefix /",
+        "/a%20b/,space",
+        "/caf%C3%A9/,cafe",
+        "/files/,open",
+        "/files%2F,prefix /",
+        "/team/,open",
+        "/team;x/,prefix /",
+        "/both,both",
+        "/both/,both",
+        "/all/,all"
+    })
+    void aRouteThatGuardsAPathGuardsItWithASlashToo(String path, String name) {
+        prefix("/").guard("root", PathType.EXACT, "/").guard("exact", PathType.EXACT, "/exact");
+        guard("regex", PathType.REGULAR_EXPRESSION, "/repos/[^/]+").guard("space", PathType.EXACT, "/a%20b");
+        guard("cafe", PathType.REGULAR_EXPRESSION, "/caf%C3%A9").guard("files", PathType.EXACT, "/files");
+        add("open", List.of(), MatchConfig.path(PathType.PATH_PREFIX, "/files/"));
+        guard("team", PathType.EXACT, "/team");
+        add("open", List.of(), MatchConfig.path(PathType.EXACT, "/team/"));
+        guard("both", PathType.PATH_PREFIX, "/both").guard("all", PathType.REGULAR_EXPRESSION, "/all/?");
+
+        assertThat(path(path)).isEqualTo(name);
+    }
+
+    @Test
+    void whereNothingIsForwardedTheSlashMakesADifference() {
+        guard("exact", PathType.EXACT, "/exact");
+        add("post", List.of(), Matches.of(PathType.PATH_PREFIX, "/", "POST", List.of(), List.of()));
+
+        assertThat(path("/exact/")).isNull();
+        assertThat(matched(Heads.request("POST", "a.com", "/exact/"))).isEqualTo("exact");
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"/admin%2Fx", "/admin;a=1/x"})
     void aRouteThatDoesNotGuardTakesWhatIsWritten(String path) {

@@ -294,6 +294,50 @@ class ExplainerTest {
                 .noneMatch(line -> line.contains("retries"));
     }
 
+    /** As the router does. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "/login/ | 400: upstreams may read the path as /login, which route route-1/login guards",
+                "/login%2F | 400: upstreams may read the path as /login, which route route-1/login guards",
+                "/caf%C3%A9/ | 400: upstreams may read the path as /caf%C3%A9, which route route-1/login guards",
+                "/gone/ | route route-1/gone answers with 410",
+                "/team/ | route route-1/open",
+                "/files/ | route route-1/open",
+                "/login/x | route route-1/open",
+                "/ | route route-1/open"
+            })
+    void aSlashAtTheEndPassesNoGuard(String path, String summary) {
+        GatewayConfig guarded = config(
+                """
+                listeners: [{name: web, port: 8080, protocol: HTTP}]
+                routes:
+                  - rules:
+                      - name: login
+                        matches:
+                          - {path: {type: Exact, value: /login}}
+                          - {path: {type: Exact, value: /team}}
+                          - {path: {type: Exact, value: /files}}
+                          - {path: {type: RegularExpression, value: "/caf%C3%A9"}}
+                        filters: [{type: IPAccess, ipAccess: {deny: [192.0.2.0/24]}}]
+                        backendRefs: [{name: app}]
+                      - name: gone
+                        matches: [{path: {type: Exact, value: /gone}}]
+                        filters: [{type: DirectResponse, directResponse: {statusCode: 410}}]
+                      - name: open
+                        matches: [{path: {value: /}}, {path: {type: Exact, value: /team/}}, {path: {value: /files/}}]
+                        backendRefs: [{name: app}]
+                upstreams: [{name: app, endpoints: [{host: 10.0.0.1, port: 80}]}]
+                """);
+        OnListener found = new Explainer(
+                        guarded, LiveUpstreams.NONE, new OwnListeners(new LocalAddresses(Runnable::run)))
+                .explain(new ExplainRequest("web", null, "GET", "a.test", path, List.of(), null, Set.of(), null))
+                .listeners()
+                .get(0);
+        assertThat(found.summary()).isEqualTo(summary);
+    }
+
     private static OnListener onListenerWith(String settings, String path) {
         return onListenerWith(settings, path, "\"https://a.test\", \"https://b.test\"");
     }

@@ -144,6 +144,14 @@ class GuardedPathsIT {
                                         matches: [{path: {type: PathPrefix, value: /asked}}]
                                         filters: [{type: ExternalAuth, externalAuth: {backendRef: {name: app}, path: /}}]
                                         backendRefs: [{name: app}]
+                                      - name: login
+                                        matches: [{path: {type: Exact, value: /login}}, {path: {type: Exact, value: /team}}]
+                                        filters:
+                                          - {type: IPAccess, ipAccess: {deny: [127.0.0.0/8]}}
+                                        backendRefs: [{name: app}]
+                                      - name: team
+                                        matches: [{path: {type: Exact, value: /team/}}]
+                                        backendRefs: [{name: app}]
                                       - name: rest
                                         filters:
                                           - {type: IPAccess, ipAccess: {deny: [192.0.2.0/24]}}
@@ -170,6 +178,9 @@ class GuardedPathsIT {
                     "/staff.",
                     "/staff::$DATA",
                     "/staff%2Fopen%5C",
+                    "/login/",
+                    "/login/?next=/",
+                    "/login%2F",
                     "/%01staff/x")) {
                 assertThat(ask(client, path)).as(path).isEqualTo(400);
                 assertThat(explain(gateway, path)).as(path).contains("400", "upstreams may read the path as");
@@ -178,6 +189,10 @@ class GuardedPathsIT {
             assertThat(origin.requests("/app/a%2Fb;c")).hasSize(1);
             assertThat(ask(client, "/other%2Fx")).isEqualTo(200);
             assertThat(ask(client, "/staff/open/x%20y")).isEqualTo(200);
+            for (String path : List.of("/team/", "/login/x", "/")) {
+                assertThat(ask(client, path)).as(path).isEqualTo(200);
+                assertThat(explain(gateway, path)).as(path).doesNotContain("upstreams may read the path as");
+            }
         }
     }
 
