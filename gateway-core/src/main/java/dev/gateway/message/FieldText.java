@@ -1,11 +1,9 @@
 package dev.gateway.message;
 
 import io.netty.util.AsciiString;
-import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /** Field text: text as the value of a header field, in UTF-8. Two different texts never become the same value. */
@@ -33,8 +31,7 @@ public final class FieldText {
     /** Returns the text in UTF-8, null if it has half a surrogate pair. */
     private static @Nullable AsciiString utf8(CharSequence text) {
         try {
-            ByteBuffer bytes = StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(text));
-            return new AsciiString(Arrays.copyOf(bytes.array(), bytes.limit()), false);
+            return new AsciiString(StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(text)), true);
         } catch (CharacterCodingException e) {
             return null;
         }

@@ -2,6 +2,7 @@ package dev.gateway.config.yaml.schema.route;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Objects;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -57,8 +58,7 @@ class PathExpressionsTest {
                 "/x/%2ehidden; write '\\.' for '%2e'"
             })
     void anExpressionThatNoPathMatchesIsRefused(String expression, String fix) {
-        PathExpressions.Problem problem = PathExpressions.problem(expression);
-        assertThat(problem).isNotNull();
+        PathExpressions.Problem problem = Objects.requireNonNull(PathExpressions.problem(expression));
         assertThat(problem.isError()).isTrue();
         assertThat(problem.text()).startsWith("never matches").endsWith(fix);
     }
@@ -66,8 +66,7 @@ class PathExpressionsTest {
     @ParameterizedTest
     @ValueSource(strings = {"/a|/x//y", "/x%2f|/x%2F", "/a b", "/a\\?b=c", "/x#y", "(/a\\?b|//c)", "/a\tb"})
     void anExpressionThatSomethingMayMatchGetsAWarning(String expression) {
-        PathExpressions.Problem problem = PathExpressions.problem(expression);
-        assertThat(problem).isNotNull();
+        PathExpressions.Problem problem = Objects.requireNonNull(PathExpressions.problem(expression));
         assertThat(problem.isError()).isFalse();
     }
 
