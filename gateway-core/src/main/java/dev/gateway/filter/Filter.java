@@ -19,6 +19,11 @@ public interface Filter {
         return refusesAll();
     }
 
+    /** Whether it refuses requests for their number or size only. */
+    default boolean limits() {
+        return false;
+    }
+
     /** Whether it refuses every request. */
     default boolean refusesAll() {
         return false;

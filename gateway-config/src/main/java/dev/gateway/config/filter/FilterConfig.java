@@ -38,6 +38,11 @@ public interface FilterConfig {
         return refusesAll() || identifies();
     }
 
+    /** Whether it refuses requests for their number or size only. */
+    default boolean limits() {
+        return false;
+    }
+
     /** Whether it finds out who sends a request. */
     default boolean identifies() {
         return credentials() != null;

@@ -41,6 +41,11 @@ public record RuleConfig(
         return filters.stream().anyMatch(FilterConfig::guards);
     }
 
+    /** Whether a filter guards the rule by more than limits. */
+    public boolean guardsAccess() {
+        return filters.stream().anyMatch(filter -> filter.guards() && !filter.limits());
+    }
+
     /**
      * Where requests go, and how.
      *

@@ -31,7 +31,7 @@ final class GuardedTable implements Router {
      * @param plain like {@code decoded}, for paths without escapes: of rules for one path, those written without escapes come
      *     first; empty if no rule that guards has escapes
      * @param hasEscapedRules whether a rule has escapes
-     * @param hasGuardsOfWholePaths whether a rule that guards is for whole paths, and not for all paths below
+     * @param hasGuardsOfWholePaths whether a rule that guards by more than limits is for whole paths, and not for all paths below
      */
     GuardedTable(
             RouteTable written,
@@ -95,7 +95,8 @@ final class GuardedTable implements Router {
 
     /**
      * Looks up a reading without the slash at its end: to many frameworks that makes no difference. But a rule for the very path
-     * with the slash says what is to become of it.
+     * with the slash says what is to become of it. Rules that only limit requests do not count: many applications redirect
+     * between the two.
      *
      * @param read the match of the reading with the slash
      */
@@ -108,9 +109,11 @@ final class GuardedTable implements Router {
             int length) {
         int shorter = length - 1;
         boolean isOwn = read != null && (read.isExact() || read.prefixLength() == shorter);
-        return !hasGuardsOfWholePaths || found == null || isOwn || shorter < 1 || path.byteAt(shorter) != '/'
-                ? found
-                : guarded(found, table.match(head, path, shorter));
+        if (!hasGuardsOfWholePaths || found == null || isOwn || shorter < 1 || path.byteAt(shorter) != '/') {
+            return found;
+        }
+        Match other = table.match(head, path, shorter);
+        return other == null || !other.route().guardsAccess() ? found : guarded(found, other);
     }
 
     private RouteTable table(@Nullable Separators ofRules, boolean isEscaped) {

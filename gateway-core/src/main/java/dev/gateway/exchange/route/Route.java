@@ -54,6 +54,16 @@ public record Route(
         return false;
     }
 
+    /** Whether one of its filters guards it by more than limits. */
+    public boolean guardsAccess() {
+        for (int i = 0; i < filters.size(); i++) {
+            if (filters.get(i).guards() && !filters.get(i).limits()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Whether one of its filters refuses every request. */
     public boolean refusesAll() {
         for (int i = 0; i < filters.size(); i++) {

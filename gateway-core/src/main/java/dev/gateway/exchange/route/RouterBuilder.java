@@ -80,7 +80,7 @@ public final class RouterBuilder {
             hasEscapedSlashes |= isEscaped && match.path().value().contains("%2F");
             hasEscapedBackslashes |= isEscaped && match.path().value().contains("%5C");
             hasEscapedGuards |= isEscaped && route.guards();
-            hasGuardsOfWholePaths |= match.path().type() != PathType.PATH_PREFIX && route.guards();
+            hasGuardsOfWholePaths |= match.path().type() != PathType.PATH_PREFIX && route.guardsAccess();
             if (hostnames.isEmpty()) {
                 anyHost.add(added);
             }

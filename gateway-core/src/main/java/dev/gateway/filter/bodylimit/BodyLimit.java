@@ -22,6 +22,11 @@ public final class BodyLimit implements Filter {
     }
 
     @Override
+    public boolean limits() {
+        return true;
+    }
+
+    @Override
     public Verdict onRequest(RequestHead head, FilterContext context) {
         if (head.contentLength() > maxBytes) {
             return new Verdict.Refuse(Failure.of(

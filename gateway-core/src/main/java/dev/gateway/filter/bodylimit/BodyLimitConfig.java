@@ -26,6 +26,11 @@ public record BodyLimitConfig(Position position, long maxBytes) implements Filte
     }
 
     @Override
+    public boolean limits() {
+        return true;
+    }
+
+    @Override
     public boolean protects() {
         return false;
     }

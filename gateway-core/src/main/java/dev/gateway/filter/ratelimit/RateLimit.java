@@ -81,6 +81,11 @@ public final class RateLimit implements Filter {
     }
 
     @Override
+    public boolean limits() {
+        return true;
+    }
+
+    @Override
     public Verdict onRequest(RequestHead head, FilterContext context) {
         long nanos = context.nanoTime();
         long[] taken = remembers ? new long[limits.length] : null;

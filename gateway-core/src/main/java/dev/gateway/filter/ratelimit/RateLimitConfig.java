@@ -54,6 +54,11 @@ public record RateLimitConfig(Position position, List<Limit> limits, boolean inc
     }
 
     @Override
+    public boolean limits() {
+        return true;
+    }
+
+    @Override
     public String listenerKeys() {
         return "limits: {maxConnectionsPerClient: …, maxAcceptRate: …}";
     }

@@ -246,7 +246,8 @@ public final class RouteExplainer {
                 return reading;
             }
             Reading shorter = written == null || (read != null && read.isOwn()) ? null : reading.withoutSlash();
-            if (shorter != null && isOtherGuard(first(head, shorter), written)) {
+            Trial<Rule> other = shorter == null ? null : first(head, shorter);
+            if (other != null && other.rule().config().guardsAccess() && isOtherGuard(other, written)) {
                 return shorter;
             }
         }

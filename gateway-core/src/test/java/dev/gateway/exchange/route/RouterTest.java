@@ -641,6 +641,30 @@ class RouterTest {
         assertThat(path(path)).isEqualTo(name);
     }
 
+    /** An application may redirect between the two. */
+    @Test
+    void aRouteThatOnlyLimitsAPathDoesNotLimitItWithASlash() {
+        Filter limit = new Filter() {
+            @Override
+            public boolean guards() {
+                return true;
+            }
+
+            @Override
+            public boolean limits() {
+                return true;
+            }
+        };
+        Route limited = new Route(
+                "limited", List.of(limit), Route.Forwarding.NONE, Route.Timeouts.NONE, Route.Upgrades.NONE);
+        prefix("/").guard("exact", PathType.EXACT, "/exact");
+        builder.add(List.of(), List.of(MatchConfig.path(PathType.EXACT, "/login")), limited);
+
+        assertThat(path("/login")).isEqualTo("limited");
+        assertThat(path("/login/")).isEqualTo("prefix /");
+        assertThat(path("/exact/")).isEqualTo("exact");
+    }
+
     @Test
     void whereNothingIsForwardedTheSlashMakesADifference() {
         guard("exact", PathType.EXACT, "/exact");
