@@ -5,7 +5,7 @@ import dev.gateway.config.listener.BindConfig;
 import dev.gateway.format.IpLiteral;
 import dev.gateway.message.Authority;
 import dev.gateway.message.FieldName;
-import dev.gateway.message.Fields;
+import dev.gateway.message.ProxyFields;
 import dev.gateway.message.RequestHead;
 import io.netty.util.AsciiString;
 import java.net.InetAddress;
@@ -24,8 +24,6 @@ import org.jspecify.annotations.Nullable;
  * @param hostnames in lower case: by which names clients may ask, besides addresses and names that nobody can own
  */
 public record AdminAccess(@Nullable Path tokenFile, Reach reach, Set<String> hostnames) {
-    private static final String FORWARDED_BY = "x-forwarded-";
-    private static final Set<String> OF_PROXIES = Set.of("via", "forwarded", "x-real-ip");
     private static final String LOCALHOST = "localhost";
 
     /** What no public name ends in, so that no web page can be of such a name. */
@@ -95,7 +93,7 @@ public record AdminAccess(@Nullable Path tokenFile, Reach reach, Set<String> hos
         if (reach == Reach.NETWORK) {
             return refused("this needs admin.tokenFile, because other machines can reach the admin listener");
         }
-        String proxy = proxyField(head.fields());
+        AsciiString proxy = ProxyFields.hop(head.fields());
         if (proxy != null) {
             return refused("a proxy has passed this on, as " + proxy
                     + " shows, so this needs admin.tokenFile: the proxy's clients may be anybody");
@@ -107,17 +105,6 @@ public record AdminAccess(@Nullable Path tokenFile, Reach reach, Set<String> hos
             return refused("add the header X-Requested-By with your name, which shows that no web page sends this");
         }
         return foreignName(head.authority());
-    }
-
-    private static @Nullable String proxyField(Fields fields) {
-        for (int i = 0; i < fields.size(); i++) {
-            String name = fields.name(i).toString();
-            String lower = name.toLowerCase(Locale.ROOT).replace('_', '-');
-            if (lower.startsWith(FORWARDED_BY) || OF_PROXIES.contains(lower)) {
-                return name;
-            }
-        }
-        return null;
     }
 
     /** A web page whose own name leads to this listener could read what a browser is shown. */

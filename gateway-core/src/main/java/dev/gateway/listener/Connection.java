@@ -274,7 +274,7 @@ final class Connection
     @Override
     public void speakHttp1() {
         ListenerSettings.Protocols protocols = settings().protocols();
-        boolean mayUpgrade = protocols.h2cUpgrade() && tls == null && protocols.http2() != null;
+        boolean mayUpgrade = protocols.h2cUpgrade() && tls == null && protocols.http2() != null && isOfOneClient();
         Http1ServerConnection http1 = new Http1ServerConnection(
                 info(HttpVersion.HTTP_1_1),
                 requestHandler(),
@@ -285,6 +285,16 @@ final class Connection
         count(HttpVersion.HTTP_1_1);
         channel.pipeline().addLast(http1);
         start(http1);
+    }
+
+    /**
+     * Whether the peer is the client itself. A proxy may hand on {@code Upgrade: h2c}; the client would then send requests that
+     * the proxy does not see, in the proxy's name.
+     */
+    private boolean isOfOneClient() {
+        ProxyProtocol proxyProtocol = settings().proxyProtocol();
+        return !settings().limits().clients().isShared(peer)
+                && (proxyProtocol == null || !proxyProtocol.isSender(channel.remoteAddress()));
     }
 
     @Override

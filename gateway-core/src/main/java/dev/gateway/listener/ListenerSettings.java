@@ -70,16 +70,20 @@ public record ListenerSettings(
     public record Clients(Access access, int maxConnections, Predicate<InetAddress> proxies, int maxAcceptRate) {
         static final Clients UNLIMITED = new Clients(Access.ANYONE, 0, ip -> false, 0);
 
+        /** Whether a connection is of nobody alone: of a trusted proxy, or of a process that has no address. */
+        boolean isShared(SourceAddress client) {
+            InetAddress ip = client.ip();
+            return ip == null || proxies.test(ip);
+        }
+
         /** Returns the client whose share of the memory a connection uses, {@link ClientNetwork#NONE} if there is no share. */
         ClientNetwork sharing(SourceAddress client) {
-            InetAddress ip = client.ip();
-            return ip == null || proxies.test(ip) ? ClientNetwork.NONE : client.network();
+            return isShared(client) ? ClientNetwork.NONE : client.network();
         }
 
         /** Returns the client that a connection counts for, {@link ClientNetwork#NONE} if it counts for no client. */
         ClientNetwork counted(SourceAddress client) {
-            InetAddress ip = client.ip();
-            return maxConnections == 0 || ip == null || proxies.test(ip) ? ClientNetwork.NONE : client.network();
+            return maxConnections == 0 || isShared(client) ? ClientNetwork.NONE : client.network();
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.gateway.message;
 
 import io.netty.util.AsciiString;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Proxy header sanitizing. Fields that only a trusted proxy may send, since upstreams believe them: who the client is
@@ -33,6 +34,16 @@ public final class ProxyFields {
 
     private static final AsciiString CLIENT_CERT = FieldName.CLIENT_CERT.lower();
     private static final AsciiString CLIENT_CERT_CHAIN = FieldName.CLIENT_CERT_CHAIN.lower();
+
+    /** Fields by which proxies say that a request has passed them. */
+    private static final FieldName[] OF_HOPS = {
+        FieldName.VIA,
+        FieldName.FORWARDED,
+        FieldName.X_FORWARDED_FOR,
+        FieldName.X_FORWARDED_PROTO,
+        FieldName.X_FORWARDED_HOST,
+        FieldName.X_FORWARDED_PORT
+    };
 
     private ProxyFields() {}
 
@@ -82,6 +93,25 @@ public final class ProxyFields {
     public static boolean removeForwardedX(Fields fields) {
         boolean known = fields.removeKnown(FORWARDED_X);
         return fields.removeUnknown((bytes, start, length) -> startsWith(FORWARDED, bytes, start, length)) || known;
+    }
+
+    /**
+     * Returns the name of a field that says that the request has passed a proxy, null if there is none: {@code Via}, {@code
+     * Forwarded}, {@code X-Forwarded-*} or {@code X-Real-IP}.
+     */
+    public static @Nullable AsciiString hop(Fields fields) {
+        for (FieldName name : OF_HOPS) {
+            int known = fields.find(name, 0);
+            if (known >= 0) {
+                return fields.name(known);
+            }
+        }
+        int unknown = fields.findUnknown(ProxyFields::isOfHop);
+        return unknown < 0 ? null : fields.name(unknown);
+    }
+
+    private static boolean isOfHop(byte[] bytes, int start, int length) {
+        return startsWith(FORWARDED, bytes, start, length) || is(REAL_IP, bytes, start, length);
     }
 
     private static boolean isAny(byte[] bytes, int start, int length) {

@@ -57,12 +57,16 @@ public final class ProxyProtocol {
 
     /** Adds handlers to the end of a connection's pipeline, which remove themselves when they are done. */
     public void expect(ChannelPipeline pipeline, Callback callback) {
-        SocketAddress peer = pipeline.channel().remoteAddress();
-        if (!(peer instanceof InetSocketAddress inet) || trusted.contains(inet.getAddress())) {
+        if (isSender(pipeline.channel().remoteAddress())) {
             pipeline.addLast(new ProxyHeaderDecoder(), new Trusted(callback));
         } else {
             pipeline.addLast(new Untrusted(callback));
         }
+    }
+
+    /** Whether a peer must send a header, and so connects for others. */
+    public boolean isSender(SocketAddress peer) {
+        return !(peer instanceof InetSocketAddress inet) || trusted.contains(inet.getAddress());
     }
 
     private static @Nullable InetSocketAddress inet(@Nullable SocketAddress address) {

@@ -67,6 +67,55 @@ class ListenerTest {
         ListenerRig.awaitConnections(listener, 0);
     }
 
+    private static final String H2C = "GET /x HTTP/1.1\r\nHost: a.test\r\nConnection: Upgrade, HTTP2-Settings\r\n"
+            + "Upgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\n";
+
+    @Test
+    void aClientOfItsOwnMayUpgradeToHttp2() throws Exception {
+        rig.h2cUpgrade = true;
+        rig.trustedProxies = ip -> !ip.isLoopbackAddress();
+        rig.proxyProtocol = new ProxyProtocol(CidrSet.EMPTY, ListenerRig.PATIENCE_MILLIS);
+        try (Socket client = ListenerRig.connect(rig.listen())) {
+            Clients.send(client, H2C);
+            assertThat(Clients.head(client.getInputStream())).startsWith("HTTP/1.1 101 ");
+        }
+    }
+
+    /** Its client would leave it, and send further requests in its name. */
+    @Test
+    void aTrustedProxyGetsAnOrdinaryResponseInsteadOfAnUpgrade() throws Exception {
+        rig.h2cUpgrade = true;
+        rig.trustedProxies = InetAddress::isLoopbackAddress;
+        assertOrdinary("");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {PROXY_LINE, "PROXY UNKNOWN\r\n"})
+    void soDoesOneThatSpeaksTheProxyProtocol(String line) throws Exception {
+        rig.h2cUpgrade = true;
+        rig.proxyProtocol = trustingLoopback();
+        assertOrdinary(line);
+    }
+
+    private void assertOrdinary(String before) throws IOException {
+        try (Socket client = ListenerRig.connect(rig.listen())) {
+            Clients.send(client, before + H2C);
+            assertThat(Clients.response(client.getInputStream())).startsWith("HTTP/1.1 200 ");
+            assertThat(Clients.exchange(client, "/")).startsWith("HTTP/1.1 200 ");
+        }
+    }
+
+    @Test
+    void soDoesWhoeverConnectsToASocketFile() throws Exception {
+        rig.h2cUpgrade = true;
+        Path file = directory.resolve("h2c.sock");
+        listenOn(file);
+        try (SocketChannel client = SocketChannel.open(UnixDomainSocketAddress.of(file))) {
+            client.write(ByteBuffer.wrap(H2C.getBytes(StandardCharsets.US_ASCII)));
+            assertThat(Clients.response(Channels.newInputStream(client))).startsWith("HTTP/1.1 200 ");
+        }
+    }
+
     @Test
     void aConnectionOverTheLimitIsRefusedUntilAnotherCloses() throws Exception {
         rig.maxConnections = 2;

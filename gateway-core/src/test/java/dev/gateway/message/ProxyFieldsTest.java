@@ -44,6 +44,20 @@ class ProxyFieldsTest {
     }
 
     @ParameterizedTest
+    @ValueSource(strings = {"Via", "Forwarded", "x-forwarded-for", "X-Forwarded-Prefix", "X_Real_IP"})
+    void whatAProxyHasPassedOnSaysSo(String name) {
+        assertThat((CharSequence) ProxyFields.hop(Heads.fields("Accept: a", name + ": 1", "X-Other: b")))
+                .hasToString(name);
+    }
+
+    @Test
+    void whatAClientMayWellSendSaysNothingOfAProxy() {
+        assertThat((CharSequence) ProxyFields.hop(Heads.fields(
+                        "Accept: a", "X-Request-Id: 1", "X-Request_Id: 1", "traceparent: 1", "X-Real-IPs: 1", "X: 1")))
+                .isNull();
+    }
+
+    @ParameterizedTest
     @ValueSource(
             strings = {"traceparent", "Tracestate", "b3", "B3", "X-B3-TraceId", "x-b3-sampled", "X_B3_Flags", "x-b3-new"
             })

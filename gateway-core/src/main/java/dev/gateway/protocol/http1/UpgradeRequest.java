@@ -4,6 +4,7 @@ import dev.gateway.message.Ascii;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
+import dev.gateway.message.ProxyFields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.UpgradeWish;
 import io.netty.util.AsciiString;
@@ -27,14 +28,18 @@ final class UpgradeRequest {
         return fields.contains(FieldName.UPGRADE) && fields.hasElement(FieldName.CONNECTION, UPGRADE);
     }
 
-    /** Returns the SETTINGS payload if the fields ask for {@code h2c} in proper form (RFC 7540, section 3.2), else null. */
+    /**
+     * Returns the SETTINGS payload if the fields ask for {@code h2c} in proper form (RFC 7540, section 3.2), else null. A request
+     * that has passed a proxy asks in vain: its client would leave that proxy, and whatever the proxy forbids or vouches for.
+     */
     static byte @Nullable [] settings(Fields fields) {
         int at = fields.find(FieldName.HTTP2_SETTINGS, 0);
         if (at < 0
                 || fields.find(FieldName.HTTP2_SETTINGS, at + 1) >= 0
                 || !isUpgrade(fields)
                 || !fields.hasElement(FieldName.UPGRADE, H2C)
-                || !fields.hasElement(FieldName.CONNECTION, HTTP2_SETTINGS)) {
+                || !fields.hasElement(FieldName.CONNECTION, HTTP2_SETTINGS)
+                || ProxyFields.hop(fields) != null) {
             return null;
         }
         try {

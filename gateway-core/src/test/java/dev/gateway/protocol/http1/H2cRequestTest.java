@@ -87,6 +87,25 @@ class H2cRequestTest {
         assertOrdinary(1);
     }
 
+    /** The client of a proxy would send what follows past that proxy. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "Via: 1.1 front",
+                "Forwarded: for=192.0.2.7",
+                "X-Forwarded-For: 192.0.2.7",
+                "x-forwarded-proto: https",
+                "X-Forwarded-Host: a.test",
+                "X-Forwarded-Port: 80",
+                "X-Forwarded-Server: front",
+                "X_Forwarded_For: 192.0.2.7",
+                "X-Real-IP: 192.0.2.7"
+            })
+    void whatHasPassedAProxyIsAnOrdinaryRequest(String field) {
+        client.send(GET + ASKS + field + "\r\n\r\n");
+        assertOrdinary(1);
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {

@@ -100,12 +100,19 @@ class AttacksIT {
                 listeners:
                   - {name: web, address: 127.0.0.1, port: 0, protocol: HTTP}
                   - {name: egress, address: 127.0.0.1, port: 0, protocol: HTTP}
+                  - {name: upgrading, address: 127.0.0.1, port: 0, protocol: HTTP, h2cUpgrade: true}
+                  - name: behind
+                    address: 127.0.0.1
+                    port: 0
+                    protocol: HTTP
+                    h2cUpgrade: true
+                    trustedProxies: [127.0.0.1/32]
                 routes:
                   - parentRefs: [{name: web}]
                     hostnames: [admin.test]
                     rules:
                       - filters: [{type: DirectResponse, directResponse: {statusCode: 403, body: "no"}}]
-                  - parentRefs: [{name: web}]
+                  - parentRefs: [{name: web}, {name: upgrading}, {name: behind}]
                     rules:
                       - matches: [{path: {type: PathPrefix, value: /admin}}]
                         filters: [{type: DirectResponse, directResponse: {statusCode: 403, body: "no"}}]

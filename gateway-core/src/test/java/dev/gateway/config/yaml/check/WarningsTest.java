@@ -40,6 +40,31 @@ class WarningsTest {
                 .toList();
     }
 
+    /** A proxy may pass the upgrade on, and its client would then send requests past it. */
+    @Test
+    void anUpgradeToHttp2IsForClientsThemselves() {
+        String effect = "test.yaml:1:%d: warning: h2cUpgrade has no effect ";
+        assertThat(problems("protocol: HTTP, h2cUpgrade: true", "timeouts: {}")).isEmpty();
+        assertThat(problems("protocol: HTTP, h2cUpgrade: true, trustedProxies: [10.0.0.0/8]", "timeouts: {}"))
+                .containsExactly(effect.formatted(53)
+                        + "for peers of trustedProxies, whose clients could leave the proxy by it: remove it");
+        assertThat(problems(
+                        "protocol: HTTP, h2cUpgrade: true, proxyProtocol: {trustedCidrs: [10.0.0.0/8]}",
+                        "timeouts: {}"))
+                .containsExactly(effect.formatted(53)
+                        + "for peers of proxyProtocol, whose clients could leave the proxy by it: remove it");
+        String file =
+                """
+                listeners: [{name: web, unix: web.sock, protocol: HTTP, h2cUpgrade: true}]
+                routes: [{rules: [{filters: [{type: DirectResponse, directResponse: {statusCode: 204}}]}]}]
+                """;
+        assertThat(ConfigLoader.parse("test.yaml", file.getBytes(StandardCharsets.UTF_8), directory, Map.of())
+                        .problems())
+                .singleElement()
+                .hasToString(effect.formatted(57)
+                        + "with 'unix', where only proxies and programs of this machine connect: remove it");
+    }
+
     /** As where somebody has turned the log off for a while. */
     @Test
     void aLogThatIsOffNeedsNoDirectory() {

@@ -304,7 +304,8 @@ public final class ListenerSchema {
                         Types.BOOLEAN,
                         false,
                         l -> ifHttp(l, l.http().h2cUpgrade()),
-                        "Accepts 'Upgrade: h2c' on a cleartext listener, besides prior knowledge.");
+                        "Accepts 'Upgrade: h2c' on a cleartext listener, besides prior knowledge. The gateway "
+                                + "ignores it in requests that come through a proxy.");
                 var halfClose = o.defaulted(
                         "halfClose",
                         HALF_CLOSE,
@@ -421,6 +422,17 @@ public final class ListenerSchema {
                 return v -> {
                     if (v.get(h2cUpgrade) && v.get(protocol) == Protocol.HTTPS) {
                         v.error(v.atKey("h2cUpgrade"), "h2cUpgrade is for protocol HTTP: over TLS, ALPN chooses h2");
+                    } else if (v.get(h2cUpgrade) && v.has("unix")) {
+                        v.warning(
+                                v.atKey("h2cUpgrade"),
+                                "h2cUpgrade has no effect with 'unix', where only proxies and programs of this machine "
+                                        + "connect: remove it");
+                    } else if (v.get(h2cUpgrade) && (!v.get(trusted).isEmpty() || v.has("proxyProtocol"))) {
+                        v.warning(
+                                v.atKey("h2cUpgrade"),
+                                "h2cUpgrade has no effect for peers of "
+                                        + (v.has("proxyProtocol") ? "proxyProtocol" : "trustedProxies")
+                                        + ", whose clients could leave the proxy by it: remove it");
                     }
                     if (v.get(protocol) == Protocol.HTTP
                             && v.isReadable("protocol", PROTOCOL)
