@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
 public final class OwnListeners {
     private final LocalAddresses local;
     private volatile List<InetSocketAddress> bound = List.of();
-    private volatile List<Path> files = List.of();
+    private volatile List<SocketPlace> files = List.of();
     private volatile List<InetSocketAddress> admin = List.of();
-    private volatile @Nullable Path adminFile;
+    private volatile List<SocketPlace> adminFiles = List.of();
 
     /** Makes it, listening nowhere yet. */
     public OwnListeners(LocalAddresses local) {
@@ -28,9 +28,9 @@ public final class OwnListeners {
         bound = List.copyOf(addresses);
     }
 
-    /** Says at which Unix-domain sockets it listens now, whatever was said before. */
+    /** Says at which Unix-domain sockets it listens now, whatever was said before. The files are there already. */
     public void setFiles(Collection<Path> sockets) {
-        files = sockets.stream().map(OwnListeners::absolute).toList();
+        files = sockets.stream().map(SocketPlace::of).toList();
     }
 
     /**
@@ -41,7 +41,7 @@ public final class OwnListeners {
      */
     public void setAdmin(@Nullable InetSocketAddress address, @Nullable Path file) {
         admin = address == null ? List.of() : List.of(address);
-        adminFile = file == null ? null : absolute(file);
+        adminFiles = file == null ? List.of() : List.of(SocketPlace.of(file));
     }
 
     boolean contains(InetAddress address, int port) {
@@ -49,7 +49,7 @@ public final class OwnListeners {
     }
 
     boolean contains(Path file) {
-        return !files.isEmpty() && files.contains(absolute(file));
+        return contains(files, file);
     }
 
     /** Whether an address leads to the admin listener, also by an IPv4 address inside of it. */
@@ -63,11 +63,11 @@ public final class OwnListeners {
     }
 
     boolean isAdmin(Path file) {
-        return absolute(file).equals(adminFile);
+        return contains(adminFiles, file);
     }
 
-    private static Path absolute(Path file) {
-        return file.toAbsolutePath().normalize();
+    private static boolean contains(List<SocketPlace> all, Path file) {
+        return !all.isEmpty() && all.stream().anyMatch(SocketPlace.of(file)::isSame);
     }
 
     private boolean contains(List<InetSocketAddress> all, InetAddress address, int port) {

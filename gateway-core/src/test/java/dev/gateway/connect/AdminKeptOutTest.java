@@ -3,17 +3,27 @@ package dev.gateway.connect;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.testing.LoggedLines;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
 import java.net.UnknownHostException;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+@SuppressWarnings("NullAway.Init") // the directory, which JUnit sets
 class AdminKeptOutTest {
+    @TempDir
+    Path directory;
+
     private final OwnListeners own =
             new OwnListeners(new LocalAddresses(() -> Set.of(address("192.0.2.7")), () -> 0, Runnable::run));
     private final AdminKeptOut policy = new AdminKeptOut(own);
@@ -64,6 +74,54 @@ class AdminKeptOutTest {
         assertThat(policy.refuseFile(Path.of("/run/gateway/../gateway/admin.sock")))
                 .contains("the admin listener of this gateway");
         assertThat(policy.refuseFile(Path.of("/run/gateway/app.sock"))).isNull();
+    }
+
+    /** Ways to the same file: each has another path, and all lead to who listens on it. */
+    private List<Path> aliases(Path socket, String name) throws IOException {
+        Path link = Files.createSymbolicLink(directory.resolve(name + ".link"), socket.getFileName());
+        Path linked = Files.createSymbolicLink(directory.resolve(name + ".dir"), directory);
+        return List.of(
+                link,
+                Files.createSymbolicLink(directory.resolve(name + ".link2"), link),
+                Files.createLink(directory.resolve(name + ".hard"), socket),
+                linked.resolve(socket.getFileName()),
+                Path.of("/proc/self/root" + socket));
+    }
+
+    private static ServerSocketChannel listenOn(Path file) throws IOException {
+        ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+        server.bind(UnixDomainSocketAddress.of(file));
+        return server;
+    }
+
+    @Test
+    @SuppressWarnings("try") // that somebody listens is enough
+    void aSocketIsKnownByEachOfItsPaths() throws IOException {
+        Path admin = directory.resolve("admin.sock");
+        Path web = directory.resolve("web.sock");
+        Path app = directory.resolve("app.sock");
+        try (var adminSocket = listenOn(admin);
+                var webSocket = listenOn(web);
+                var appSocket = listenOn(app)) {
+            own.setAdmin(null, admin);
+            own.setFiles(List.of(web));
+            for (Path alias : aliases(admin, "admin")) {
+                assertThat(policy.refuseFile(alias)).as("%s", alias).contains("the admin listener of this gateway");
+                assertThat(policy.isOwn(alias)).as("%s", alias).isFalse();
+            }
+            for (Path alias : aliases(web, "web")) {
+                assertThat(policy.isOwn(alias)).as("%s", alias).isTrue();
+                assertThat(policy.refuseFile(alias)).as("%s", alias).isNull();
+            }
+            for (Path alias : aliases(app, "app")) {
+                assertThat(policy.isOwn(alias)).as("%s", alias).isFalse();
+                assertThat(policy.refuseFile(alias)).as("%s", alias).isNull();
+            }
+            // Another process takes the path over: what is left of the file still leads here.
+            Files.delete(admin);
+            assertThat(policy.refuseFile(directory.resolve("admin.hard"))).isNotNull();
+            assertThat(policy.refuseFile(admin)).isNotNull();
+        }
     }
 
     /** Each request to it is refused, so a line for each would be a flood. */

@@ -113,6 +113,20 @@ class AdminConfigTest {
                 .contains("is the admin listener of this gateway, which cannot be an endpoint");
     }
 
+    /** The file is there if the gateway runs, as at a reload. */
+    @Test
+    void aLinkToTheAdminListenerIsNoEndpointEither() throws IOException {
+        String link = "{unix: link.sock}";
+        assertThat(problems("admin: {unix: admin.sock}", link)).isEmpty();
+        Path socket = Files.createFile(directory.resolve("admin.sock"));
+        Files.createSymbolicLink(directory.resolve("link.sock"), socket);
+        assertThat(problems("admin: {unix: admin.sock}", link))
+                .singleElement()
+                .asString()
+                .contains("link.sock is the admin listener of this gateway, which cannot be an endpoint");
+        assertThat(problems("admin: {unix: other.sock}", link)).isEmpty();
+    }
+
     @Test
     void theAdminListenerOfNoSectionIsNoEndpointEither() {
         assertThat(problems("", "{host: 127.0.0.1, port: 9901}"))

@@ -7,7 +7,9 @@ import dev.gateway.config.upstream.EndpointConfig;
 import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.config.yaml.type.Scope;
 import dev.gateway.format.IpLiteral;
+import java.io.IOException;
 import java.net.InetAddress;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -47,11 +49,19 @@ final class AdminEndpointChecks {
                         + (admin.chosen() ? "" : ": give 'admin' another port, or write 'admin: {enabled: false}'"));
     }
 
+    /** A link is seen here if the gateway runs already, and else when it connects. */
     private static boolean isSame(Path file, @Nullable Path bound) {
-        return bound != null
-                && file.toAbsolutePath()
-                        .normalize()
-                        .equals(bound.toAbsolutePath().normalize());
+        if (bound == null) {
+            return false;
+        }
+        try {
+            return file.toAbsolutePath()
+                            .normalize()
+                            .equals(bound.toAbsolutePath().normalize())
+                    || Files.isSameFile(file, bound);
+        } catch (IOException e) {
+            return false; // one of them does not exist
+        }
     }
 
     /** What other names and addresses lead to is seen when the gateway connects. */
