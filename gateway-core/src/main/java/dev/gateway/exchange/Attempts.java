@@ -109,7 +109,7 @@ class Attempts extends EndpointUse implements Attempt.Owner, ConnectWait.Owner {
         AsciiString authority = head.authority();
         this.tellsEndpoint = !owner.routing().isProxied()
                 && (authority.isEmpty() || (!route.forwarding().preserveHost() && authority.equals(record.authority)));
-        HopByHop.stripCredentials(head.fields());
+        HopByHop.stripCredentials(head.fields()); // left by a login that nobody checks, or set by a filter
         record.upstream = upstream.name();
         if (policy.config().attempts() > 0) {
             upstream.retryBudget().onRequest(record.startNanos);

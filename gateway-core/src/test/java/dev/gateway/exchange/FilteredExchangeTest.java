@@ -28,8 +28,30 @@ import org.junit.jupiter.api.Test;
 
 /** Filters over an exchange: their order, their answers, and what becomes of one that throws. */
 class FilteredExchangeTest extends ExchangeRig {
+    /** Filters ask others, such as auth servers, and tell them what they see. */
     @Test
-    void aFilterSeesTheCredentialsForThisGatewayAndTheUpstreamDoesNot() {
+    void credentialsForAProxyAreNotForTheFiltersOfARoute() {
+        List<String> seen = new ArrayList<>();
+        filters.add(new Filter() {
+            @Override
+            public Verdict onRequest(RequestHead head, FilterContext context) {
+                seen.add(head.fields().toString());
+                return Verdict.PROCEED;
+            }
+        });
+        RequestHead head = head("GET", "/");
+        head.setAbsoluteForm(true);
+        head.fields().add(FieldName.PROXY_AUTHORIZATION, "Basic x");
+        offerTunnels();
+        route();
+        handler().onRequest(client, head, true);
+        assertThat(seen).singleElement().asString().doesNotContainIgnoringCase("proxy-authorization");
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), true);
+    }
+
+    @Test
+    void aFilterOfAForwardProxySeesTheCredentialsAndTheDestinationDoesNot() {
         List<String> seen = new ArrayList<>();
         filters.add(new Filter() {
             @Override
@@ -46,8 +68,9 @@ class FilteredExchangeTest extends ExchangeRig {
             }
         });
         RequestHead head = head("GET", "/");
+        head.setAbsoluteForm(true);
         head.fields().add(FieldName.PROXY_AUTHORIZATION, "Basic x");
-        route();
+        offerTunnels();
         handler().onRequest(client, head, true);
         opener.last().succeed();
         assertThat(upstream().head().fields().contains(FieldName.PROXY_AUTHORIZATION))

@@ -211,13 +211,15 @@ public final class RequestChecks {
     }
 
     /**
-     * Prepares the head for forwarding. Called before the filters, so that they may change the result.
+     * Prepares the head for forwarding. Called before the filters, so that they may change the result. What a client shows to
+     * proxies is not for them: only those of {@link #prepareProxied} check it.
      *
      * @param record has the client, what it used, and the request ID for the upstream
      */
     public static void prepare(RequestHead head, ExchangeRecord record, ExchangeSettings settings) {
         ConnectionInfo connection = record.connection;
         HopByHop.stripRequest(head.fields());
+        HopByHop.stripCredentials(head.fields());
         // The scheme of the client's connection, not the one that it wrote: filters rely on it to know about TLS.
         head.setScheme(connection.scheme());
         ForwardedFields forwarded = settings.forwarded(connection.listener());

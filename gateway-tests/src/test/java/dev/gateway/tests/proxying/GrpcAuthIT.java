@@ -17,6 +17,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -135,6 +136,29 @@ class GrpcAuthIT {
                     .contains("\"cause\":\"authz_denied\"", "ExternalAuth: authz answered 403"));
             rig.awaitMetric(1, "gateway_external_auth_decisions_total", "route=\"shop\"", "decision=\"denied\"");
             assertThat(app.requests("/a")).hasSize(10);
+        }
+    }
+
+    /** A client that uses the gateway as a proxy shows it credentials, and may ask for hosts of a route, too. */
+    @Test
+    void theServerDoesNotGetCredentialsForTheGateway() throws Exception {
+        List<String> asked = new CopyOnWriteArrayList<>();
+        try (Origin app = app();
+                Origin auth = Origin.start().on(CHECK, (stream, head) -> {
+                    asked.add(stream.receiveBody());
+                    stream.send(Head.response(200, "content-type", "application/grpc"), false);
+                    stream.send(PLAIN_CONSENT, false);
+                    stream.sendTrailers("grpc-status", "0");
+                });
+                Rig rig = Rig.start(yaml(app.port(), auth.port(), Pairing.H1_TO_H1, ""));
+                Peer client = rig.connect(Pairing.H1_TO_H1)) {
+            assertThat(ask(client, "proxy-authorization", "Basic YWxpY2U6cHc=", "x-key", "k"))
+                    .startsWith("200 ");
+            assertThat(asked)
+                    .singleElement()
+                    .asString()
+                    .contains("x-key")
+                    .doesNotContain("proxy-authorization", "YWxpY2U6cHc=");
         }
     }
 
