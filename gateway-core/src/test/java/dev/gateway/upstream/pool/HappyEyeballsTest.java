@@ -74,19 +74,34 @@ class HappyEyeballsTest {
     void whatIsCancelledIsNotKeptByItsLookup() throws Exception {
         dns.withhold(FakeDns.TYPE_A);
         for (boolean requested : new boolean[] {true, false}) {
-            WeakReference<Object> cancelled = beginAndCancel(requested);
-            while (cancelled.get() != null) { // the test's timeout ends this
-                System.gc();
+            int turn = 0;
+            while (!isFreeBeforeTheAnswer(requested, turn + "." + requested + "." + HOST)) {
+                turn++; // the lookup has ended meanwhile; the test's timeout ends this
             }
-            dns.release();
         }
     }
 
-    private WeakReference<Object> beginAndCancel(boolean requested) throws Exception {
+    private boolean isFreeBeforeTheAnswer(boolean requested, String host) throws Exception {
+        WeakReference<Object> cancelled = beginAndCancel(requested, host);
+        Future<?> lookup = loop.submit(() -> requested
+                        ? resolver.resolveExactly(loop, host, Account.UNLIMITED)
+                        : resolver.resolve(loop, host))
+                .get()
+                .ipv4();
+        boolean free = false;
+        while (!free && !lookup.isDone()) {
+            System.gc();
+            free = cancelled.get() == null && !lookup.isDone();
+        }
+        dns.release();
+        return free;
+    }
+
+    private WeakReference<Object> beginAndCancel(boolean requested, String host) throws Exception {
         Outcome outcome = new Outcome(null);
         HappyEyeballs begun = new HappyEyeballs(
                 resources,
-                new HappyEyeballs.ConnectTarget(requested + "." + HOST, 80, requested, null, 0, 0, Account.UNLIMITED),
+                new HappyEyeballs.ConnectTarget(host, 80, requested, null, 0, 0, Account.UNLIMITED),
                 outcome);
         loop.submit(begun::start).get();
         dns.awaitWithheld();
