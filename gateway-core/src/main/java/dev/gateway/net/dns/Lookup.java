@@ -206,9 +206,14 @@ final class Lookup {
         }
     }
 
-    /** Returns the answers, which arrive later. */
-    Resolver.Answers answers() {
-        return new Resolver.Answers(ipv6.promise, ipv4.promise);
+    /** Returns the IPv6 addresses. */
+    Future<List<InetAddress>> ipv6() {
+        return ipv6.promise;
+    }
+
+    /** Returns the IPv4 addresses. */
+    Future<List<InetAddress>> ipv4() {
+        return ipv4.promise;
     }
 
     private void ask(Part part, @Nullable Source source) {

@@ -200,15 +200,22 @@ public final class Resolver implements AutoCloseable {
         Lookup.Name key = new Lookup.Name(name, asked);
         Lookup known = renews ? null : lookups.find(key);
         if (known != null) {
-            return known.answers();
+            return answers(known);
         }
         Lookup lookup = new Lookup(loop, key, cache, new Lookup.Use(maxTtlSeconds, maxStaleNanos, renews));
         Lookup.Source ipv6Source = ipv6.get(loop);
         if (asker != null && !lookup.isKnown(ipv6Source != null)) {
-            return lookups.startFor(asker, key, lookup, ipv6Source, ipv4Source);
+            LookupLimitException refused = lookups.startFor(asker, key, lookup, ipv6Source, ipv4Source);
+            return refused == null
+                    ? answers(lookup)
+                    : new Answers(loop.<List<InetAddress>>newFailedFuture(refused), loop.newFailedFuture(refused));
         }
         lookups.start(key, lookup, ipv6Source, ipv4Source);
-        return lookup.answers();
+        return answers(lookup);
+    }
+
+    private static Answers answers(Lookup lookup) {
+        return new Answers(lookup.ipv6(), lookup.ipv4());
     }
 
     /** Asks DNS for a name whatever the cache has. */

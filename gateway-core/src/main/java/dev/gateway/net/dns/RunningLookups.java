@@ -4,10 +4,8 @@ import dev.gateway.overload.memory.Account;
 import dev.gateway.overload.memory.ClientMemory;
 import dev.gateway.overload.memory.Cost;
 import io.netty.channel.EventLoop;
-import java.net.InetAddress;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -64,19 +62,21 @@ final class RunningLookups {
      * Starts a lookup for a name that a client has chosen. Others that ask for the name share it.
      *
      * @param account of the client
+     * @return why it was not started, else null
      */
-    Resolver.Answers startFor(
+    @Nullable
+    LookupLimitException startFor(
             Account account, Lookup.Name name, Lookup lookup, Lookup.@Nullable Source ipv6, Lookup.Source ipv4) {
         ClientMemory client = account.client();
         int own = client == null ? uncharged : byClient.getOrDefault(client, 0);
         int most = client == null ? Math.min(MOST_UNCHARGED, MOST - all) : MOST - all;
         if (own >= most) {
-            return refused(
+            return new LookupLimitException(
                     client == null || all >= MOST
                             ? "too many DNS lookups are running"
                             : "too many DNS lookups of this client are running");
         } else if (!account.tryCharge(Cost.LOOKUP)) {
-            return refused("no memory is left for another DNS lookup");
+            return new LookupLimitException("no memory is left for another DNS lookup");
         }
         account.join();
         count(client, 1);
@@ -90,7 +90,7 @@ final class RunningLookups {
                 loop.schedule(() -> end(account, client), KEPT_MILLIS, TimeUnit.MILLISECONDS);
             }
         });
-        return lookup.answers();
+        return null;
     }
 
     private void end(Account account, @Nullable ClientMemory client) {
@@ -106,10 +106,5 @@ final class RunningLookups {
         } else if (byClient.merge(client, change, Integer::sum) == 0) {
             byClient.remove(client);
         }
-    }
-
-    private Resolver.Answers refused(String why) {
-        LookupLimitException failure = new LookupLimitException(why);
-        return new Resolver.Answers(loop.<List<InetAddress>>newFailedFuture(failure), loop.newFailedFuture(failure));
     }
 }

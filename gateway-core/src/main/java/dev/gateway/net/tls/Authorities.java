@@ -115,7 +115,7 @@ class Authorities {
         if (haveSigned(own) || areNamed(own.getSubjectX500Principal()).contains(own)) {
             return new X509Certificate[] {own};
         }
-        X509Certificate[] path = new PathSearch(this, sent).path();
+        X509Certificate[] path = new PathSearch(this::haveSigned, this::isSigned, sent).path();
         if (path == null) {
             throw new CertificateException(
                     "not trusted", new CertPathBuilderException("unable to find valid certification path"));

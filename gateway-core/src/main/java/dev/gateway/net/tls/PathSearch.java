@@ -1,10 +1,13 @@
 package dev.gateway.net.tls;
 
+import java.security.PublicKey;
 import java.security.cert.X509Certificate;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.function.BiPredicate;
+import java.util.function.Predicate;
 import javax.security.auth.x500.X500Principal;
 import org.jspecify.annotations.Nullable;
 
@@ -19,7 +22,8 @@ final class PathSearch {
 
     private static final int SIGNS_CERTIFICATES = 5; // bit of the key usage, RFC 5280, section 4.2.1.3
 
-    private final Authorities authorities;
+    private final Predicate<X509Certificate> isOfAuthority;
+    private final BiPredicate<X509Certificate, PublicKey> isSigned;
     private final X509Certificate[] sent;
     private final List<Link> links = new ArrayList<>(); // the peer's own first
     private int verified; // with keys of certificates that were sent
@@ -37,8 +41,19 @@ final class PathSearch {
         }
     }
 
-    PathSearch(Authorities authorities, X509Certificate[] sent) {
-        this.authorities = authorities;
+    /**
+     * Makes a search.
+     *
+     * @param isOfAuthority whether an authority has signed a certificate
+     * @param isSigned whether a key has
+     * @param sent the peer's own first
+     */
+    PathSearch(
+            Predicate<X509Certificate> isOfAuthority,
+            BiPredicate<X509Certificate, PublicKey> isSigned,
+            X509Certificate[] sent) {
+        this.isOfAuthority = isOfAuthority;
+        this.isSigned = isSigned;
         this.sent = sent;
     }
 
@@ -62,7 +77,7 @@ final class PathSearch {
         links.add(new Link(sent[0]));
         for (int i = 0; i < links.size(); i++) {
             Link link = links.get(i);
-            link.leads = i > 0 && authorities.haveSigned(link.certificate);
+            link.leads = i > 0 && isOfAuthority.test(link.certificate);
             X500Principal issuer = link.certificate.getIssuerX500Principal();
             for (int j = 1; j < sent.length && !link.leads; j++) {
                 if (!reached[j] && sent[j].getSubjectX500Principal().equals(issuer) && mayIssue(sent[j])) {
@@ -110,7 +125,7 @@ final class PathSearch {
             return false;
         }
         verified++;
-        return authorities.isSigned(certificate, issuer.getPublicKey());
+        return isSigned.test(certificate, issuer.getPublicKey());
     }
 
     private static boolean isValid(X509Certificate certificate, long now) {

@@ -655,8 +655,8 @@ class RouterTest {
                 return true;
             }
         };
-        Route limited = new Route(
-                "limited", List.of(limit), Route.Forwarding.NONE, Route.Timeouts.NONE, Route.Upgrades.NONE);
+        Route limited =
+                new Route("limited", List.of(limit), Route.Forwarding.NONE, Route.Timeouts.NONE, Route.Upgrades.NONE);
         prefix("/").guard("exact", PathType.EXACT, "/exact");
         builder.add(List.of(), List.of(MatchConfig.path(PathType.EXACT, "/login")), limited);
 

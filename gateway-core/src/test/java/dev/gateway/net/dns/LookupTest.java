@@ -122,7 +122,7 @@ class LookupTest {
     private Resolver.Answers ask(Lookup.@Nullable Source forIpv6, Lookup.Use use) {
         Lookup lookup = new Lookup(channel.eventLoop(), new Lookup.Name(HOST, HOST), cache, use);
         lookup.start(forIpv6, ipv4.source(), () -> {});
-        return lookup.answers();
+        return new Resolver.Answers(lookup.ipv6(), lookup.ipv4());
     }
 
     /** What DNS said a while ago, and no longer holds. */

@@ -65,8 +65,17 @@ class RunningLookupsTest {
 
     private Resolver.Answers ask(Account account, String host) {
         Lookup.Name name = new Lookup.Name(host, host + ".");
-        Lookup known = running.find(name);
-        return known == null ? running.startFor(account, name, lookup(name, false), null, ipv4) : known.answers();
+        Lookup lookup = running.find(name);
+        LookupLimitException refused = null;
+        if (lookup == null) {
+            lookup = lookup(name, false);
+            refused = running.startFor(account, name, lookup, null, ipv4);
+        }
+        return refused == null
+                ? new Resolver.Answers(lookup.ipv6(), lookup.ipv4())
+                : new Resolver.Answers(
+                        channel.eventLoop().newFailedFuture(refused),
+                        channel.eventLoop().newFailedFuture(refused));
     }
 
     private void end(int from) {
