@@ -20,7 +20,7 @@ public interface Filter {
     }
 
     /** Whether it refuses requests for their number or size only. */
-    default boolean limits() {
+    default boolean onlyLimits() {
         return false;
     }
 

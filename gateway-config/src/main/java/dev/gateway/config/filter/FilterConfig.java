@@ -39,7 +39,7 @@ public interface FilterConfig {
     }
 
     /** Whether it refuses requests for their number or size only. */
-    default boolean limits() {
+    default boolean onlyLimits() {
         return false;
     }
 

@@ -43,7 +43,7 @@ public record RuleConfig(
 
     /** Whether a filter guards the rule by more than limits. */
     public boolean guardsAccess() {
-        return filters.stream().anyMatch(filter -> filter.guards() && !filter.limits());
+        return filters.stream().anyMatch(filter -> filter.guards() && !filter.onlyLimits());
     }
 
     /**

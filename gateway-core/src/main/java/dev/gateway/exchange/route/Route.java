@@ -57,7 +57,7 @@ public record Route(
     /** Whether one of its filters guards it by more than limits. */
     public boolean guardsAccess() {
         for (int i = 0; i < filters.size(); i++) {
-            if (filters.get(i).guards() && !filters.get(i).limits()) {
+            if (filters.get(i).guards() && !filters.get(i).onlyLimits()) {
                 return true;
             }
         }

@@ -22,7 +22,7 @@ public final class BodyLimit implements Filter {
     }
 
     @Override
-    public boolean limits() {
+    public boolean onlyLimits() {
         return true;
     }
 

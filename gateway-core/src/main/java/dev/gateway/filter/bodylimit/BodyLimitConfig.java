@@ -26,7 +26,7 @@ public record BodyLimitConfig(Position position, long maxBytes) implements Filte
     }
 
     @Override
-    public boolean limits() {
+    public boolean onlyLimits() {
         return true;
     }
 

@@ -81,7 +81,7 @@ public final class RateLimit implements Filter {
     }
 
     @Override
-    public boolean limits() {
+    public boolean onlyLimits() {
         return true;
     }
 

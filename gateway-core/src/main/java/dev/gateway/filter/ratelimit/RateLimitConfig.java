@@ -54,7 +54,7 @@ public record RateLimitConfig(Position position, List<Limit> limits, boolean inc
     }
 
     @Override
-    public boolean limits() {
+    public boolean onlyLimits() {
         return true;
     }
 

@@ -651,7 +651,7 @@ class RouterTest {
             }
 
             @Override
-            public boolean limits() {
+            public boolean onlyLimits() {
                 return true;
             }
         };
