@@ -24,7 +24,7 @@ record SocketPlace(Path path, @Nullable Object key) {
         try {
             return Files.readAttributes(file, BasicFileAttributes.class).fileKey();
         } catch (IOException e) {
-            return null; // whoever connects to it learns why
+            return null; // connecting to it will say why
         }
     }
 
