@@ -85,7 +85,7 @@ public final class AuditTrail {
     }
 
     private static long cost(String text) {
-        return ITEM_BYTES + text.length();
+        return (long) ITEM_BYTES + text.length();
     }
 
     /** A host led to an address that is not public, and was refused. */

@@ -67,8 +67,15 @@ class ListenerTest {
         ListenerRig.awaitConnections(listener, 0);
     }
 
-    private static final String H2C = "GET /x HTTP/1.1\r\nHost: a.test\r\nConnection: Upgrade, HTTP2-Settings\r\n"
-            + "Upgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\n";
+    private static final String H2C = String.join(
+            "\r\n",
+            "GET /x HTTP/1.1",
+            "Host: a.test",
+            "Connection: Upgrade, HTTP2-Settings",
+            "Upgrade: h2c",
+            "HTTP2-Settings: AAMAAABk",
+            "",
+            "");
 
     @Test
     void aClientOfItsOwnMayUpgradeToHttp2() throws Exception {

@@ -31,7 +31,7 @@ final class RunningLookups {
     private final EventLoop loop;
     private final long queryNanos;
     private final Map<Lookup.Name, Lookup> byName = new HashMap<>();
-    private final Map<ClientMemory, Integer> byClient = new IdentityHashMap<>();
+    private final IdentityHashMap<ClientMemory, Integer> byClient = new IdentityHashMap<>();
     private int all;
     private int uncharged;
 

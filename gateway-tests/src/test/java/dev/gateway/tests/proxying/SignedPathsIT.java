@@ -113,7 +113,7 @@ class SignedPathsIT {
             assertThat(auth.requests("/check/public/~x%2F"))
                     .singleElement()
                     .satisfies(asked -> assertThat(asked.get("x-forwarded-uri")).contains("/public/~x%2F?y=//"));
-            assertThat(origin.requests("/%70ublic/%7ex%2f")).singleElement();
+            assertThat(origin.requests("/%70ublic/%7ex%2f")).hasSize(1);
         }
     }
 
