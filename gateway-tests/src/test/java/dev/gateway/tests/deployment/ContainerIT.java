@@ -42,6 +42,7 @@ import org.testcontainers.utility.DockerImageName;
  * The image as it is deployed, with nginx behind it on a network of their own: no root, nothing writable but /tmp, 128
  * MiB.
  */
+@Tag("alone")
 @Tag("jar")
 @Timeout(180)
 class ContainerIT {
