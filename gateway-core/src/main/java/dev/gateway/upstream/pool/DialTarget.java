@@ -60,9 +60,9 @@ record DialTarget(Endpoint endpoint, @Nullable String name, @Nullable ParentProx
         return parent == null && endpoint.index() == Endpoint.NAMED_INDEX;
     }
 
-    /** Whether a client has chosen the destination, or the name that TLS asks for. */
+    /** Whether a client has chosen the destination. */
     boolean isChosenByClient() {
-        return isNamed() || endpoint.index() == Endpoint.NAMED_INDEX;
+        return endpoint.index() == Endpoint.NAMED_INDEX;
     }
 
     /** Whether the gateway connects to a Unix-domain socket. */
