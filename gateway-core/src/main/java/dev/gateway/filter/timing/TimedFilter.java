@@ -39,6 +39,11 @@ public final class TimedFilter implements Filter {
     }
 
     @Override
+    public boolean onlyLimits() {
+        return filter.onlyLimits();
+    }
+
+    @Override
     public boolean seesAllAnswers() {
         return filter.seesAllAnswers();
     }

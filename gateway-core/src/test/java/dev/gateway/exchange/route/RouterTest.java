@@ -8,6 +8,9 @@ import dev.gateway.config.route.MatchConfig;
 import dev.gateway.config.route.MatchConfig.PathType;
 import dev.gateway.config.route.MatchConfig.ValueMatch;
 import dev.gateway.filter.Filter;
+import dev.gateway.filter.bodylimit.BodyLimit;
+import dev.gateway.filter.timing.FilterTimes;
+import dev.gateway.filter.timing.TimedFilter;
 import dev.gateway.message.Heads;
 import dev.gateway.message.RequestHead;
 import io.netty.util.AsciiString;
@@ -644,19 +647,12 @@ class RouterTest {
     /** An application may redirect between the two. */
     @Test
     void aRouteThatOnlyLimitsAPathDoesNotLimitItWithASlash() {
-        Filter limit = new Filter() {
-            @Override
-            public boolean guards() {
-                return true;
-            }
-
-            @Override
-            public boolean onlyLimits() {
-                return true;
-            }
-        };
-        Route limited =
-                new Route("limited", List.of(limit), Route.Forwarding.NONE, Route.Timeouts.NONE, Route.Upgrades.NONE);
+        Route limited = new Route(
+                "limited",
+                List.of(new BodyLimit(1), new TimedFilter(new BodyLimit(1), new FilterTimes())),
+                Route.Forwarding.NONE,
+                Route.Timeouts.NONE,
+                Route.Upgrades.NONE);
         prefix("/").guard("exact", PathType.EXACT, "/exact");
         builder.add(List.of(), List.of(MatchConfig.path(PathType.EXACT, "/login")), limited);
 
