@@ -1,6 +1,7 @@
 package dev.gateway.message;
 
 import io.netty.util.AsciiString;
+import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
@@ -11,8 +12,8 @@ public final class FieldText {
     private FieldText() {}
 
     /**
-     * Returns the value that says exactly this, null if there is none. A field cannot have control characters, and recipients
-     * drop blanks at its ends.
+     * Returns a text as the value of a field. Null if a recipient would read another text: for an empty text, for one with
+     * control characters, and for one with spaces at its ends, which recipients drop.
      */
     public static @Nullable AsciiString of(CharSequence text) {
         AsciiString value = text instanceof AsciiString bytes ? bytes : utf8(text);
@@ -26,6 +27,18 @@ public final class FieldText {
             }
         }
         return value;
+    }
+
+    /** Returns the text that these bytes are in UTF-8, null if they are none: replaced bytes would make two texts one. */
+    public static @Nullable String decode(byte[] bytes, int start, int length) {
+        try {
+            return StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(ByteBuffer.wrap(bytes, start, length))
+                    .toString();
+        } catch (CharacterCodingException e) {
+            return null;
+        }
     }
 
     /** Returns the text in UTF-8, null if it has half a surrogate pair. */

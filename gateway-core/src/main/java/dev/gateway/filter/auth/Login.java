@@ -3,12 +3,11 @@ package dev.gateway.filter.auth;
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.Verdict;
 import dev.gateway.filter.auth.AccountFiles.State;
+import dev.gateway.message.FieldText;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientNetwork;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.Identity;
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Objects;
@@ -131,7 +130,7 @@ public final class Login implements PasswordChecks.Requester, Guesses.Guesser {
 
     /** Whether the client has logged in as this user before, and has not failed of late. */
     private boolean hasLoggedIn() {
-        String user = utf8(shown.secret(), shown.colon());
+        String user = FieldText.decode(shown.secret(), 0, shown.colon());
         return user != null
                 && services.work().known().has(services.accounts(), user, client())
                 && !services.work().failures().any(client());
@@ -197,23 +196,12 @@ public final class Login implements PasswordChecks.Requester, Guesses.Guesser {
     @Override
     public @Nullable Identity check(State state) {
         int colon = shown.colon();
-        String user = utf8(shown.secret(), colon);
+        String user = FieldText.decode(shown.secret(), 0, colon);
         PasswordHash hash = user == null ? null : state.users().hashes().get(user);
         PasswordHash checked = hash != null ? hash : state.users().decoy(user().hashCode());
         byte[] password = Arrays.copyOfRange(shown.secret(), colon + 1, shown.secret().length);
         boolean right = checked != null && checked.matches(password);
         return user != null && hash != null && right ? state.groups().identity(user) : null;
-    }
-
-    private static @Nullable String utf8(byte[] bytes, int length) {
-        try {
-            return StandardCharsets.UTF_8
-                    .newDecoder()
-                    .decode(ByteBuffer.wrap(bytes, 0, length))
-                    .toString();
-        } catch (CharacterCodingException e) {
-            return null;
-        }
     }
 
     private Verdict answer(@Nullable Identity identity) {

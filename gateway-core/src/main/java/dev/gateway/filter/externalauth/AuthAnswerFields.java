@@ -2,14 +2,12 @@ package dev.gateway.filter.externalauth;
 
 import dev.gateway.filter.FilterContext;
 import dev.gateway.message.FieldName;
+import dev.gateway.message.FieldText;
 import dev.gateway.message.Fields;
 import dev.gateway.message.OddNames;
 import dev.gateway.message.SharedCaches;
 import dev.gateway.stream.Identity;
 import io.netty.util.AsciiString;
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -58,20 +56,11 @@ final class AuthAnswerFields {
 
     /** Says who the client is, if that is no endless text, and in UTF-8: other bytes of two names could look the same. */
     static void identify(AsciiString who, FilterContext context) {
-        String name = who.length() > MOST_IDENTITY_BYTES ? null : utf8(who);
+        String name = who.length() > MOST_IDENTITY_BYTES
+                ? null
+                : FieldText.decode(who.array(), who.arrayOffset(), who.length());
         if (name != null && Identity.isExact(name)) {
             context.setIdentity(new Identity(name, Set.of()));
-        }
-    }
-
-    private static @Nullable String utf8(AsciiString bytes) {
-        try {
-            return StandardCharsets.UTF_8
-                    .newDecoder()
-                    .decode(ByteBuffer.wrap(bytes.array(), bytes.arrayOffset(), bytes.length()))
-                    .toString();
-        } catch (CharacterCodingException e) {
-            return null;
         }
     }
 
