@@ -88,7 +88,7 @@ final class FilterChain implements InspectionContext {
 
     @Override
     public CharSequence word(RequestWord word) {
-        return RequestWords.of(exchange.record, path(), word);
+        return word == RequestWord.PATH ? path() : RequestWords.of(exchange.record, word);
     }
 
     @Override

@@ -3,7 +3,6 @@ package dev.gateway.exchange.request;
 import dev.gateway.filter.RequestWord;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.stream.ConnectionInfo.TlsInfo;
-import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /** Request words: what each of them stands for, as the access log has it, but for the path. No state. */
@@ -13,9 +12,9 @@ public final class RequestWords {
     /**
      * Returns the value of a word, empty if it has none.
      *
-     * @param path what the word for it stands for: the record has it as the client wrote it, with credentials
+     * @param word not that for the path, which the record has as the client wrote it, with credentials
      */
-    public static CharSequence of(ExchangeRecord record, AsciiString path, RequestWord word) {
+    public static CharSequence of(ExchangeRecord record, RequestWord word) {
         TlsInfo tls = record.connection.tls();
         return switch (word) {
             case CLIENT -> record.client.text();
@@ -25,7 +24,7 @@ public final class RequestWords {
             case METHOD -> record.method == null ? "" : record.method.name();
             case SCHEME -> record.target.scheme();
             case AUTHORITY -> record.authority;
-            case PATH -> path;
+            case PATH -> throw new IllegalArgumentException("the record has the path with credentials");
             case IDENTITY -> record.identity;
             case REQUEST_ID -> orEmpty(record.requestId);
             case SERVER_NAME -> tls == null ? "" : orEmpty(tls.serverName());
