@@ -59,7 +59,7 @@ public final class AuditTrail {
         Key key = new Key(target.host(), target.port());
         Seen seen = targets.get(key);
         if (seen == null) {
-            if (targets.size() >= most || !hasRoom(key.host)) {
+            if (!hasRoom(targets.size(), key.host)) {
                 dropped.increment();
                 return;
             }
@@ -76,8 +76,8 @@ public final class AuditTrail {
         seen.times.increment();
     }
 
-    private boolean hasRoom(String text) {
-        return bytes.get() + cost(text) <= MOST_BYTES;
+    private boolean hasRoom(int count, String text) {
+        return count < most && bytes.get() + cost(text) <= MOST_BYTES;
     }
 
     private void take(String text) {
@@ -90,7 +90,7 @@ public final class AuditTrail {
 
     /** A host led to an address that is not public, and was refused. */
     void notPublic(String host) {
-        if (notPublic.size() < most && hasRoom(host) && notPublic.add(host)) {
+        if (hasRoom(notPublic.size(), host) && notPublic.add(host)) {
             take(host);
         }
     }
@@ -105,7 +105,7 @@ public final class AuditTrail {
         if (remarks.contains(text)) {
             return;
         }
-        if (remarks.size() >= most || !hasRoom(text)) {
+        if (!hasRoom(remarks.size(), text)) {
             dropped.increment();
         } else if (remarks.add(text)) {
             take(text);

@@ -97,15 +97,23 @@ final class JwtClaims {
         Map<String, String> texts = new HashMap<>();
         for (String name : names) {
             Object value = find(name);
-            List<String> each = value instanceof List<?> several
-                    ? several.stream().map(JwtClaims::text).toList()
-                    : text(value).isEmpty() ? List.of() : List.of(text(value));
-            if ((value instanceof List || !each.isEmpty())
-                    && each.stream().noneMatch(text -> text.indexOf('\n') >= 0)) {
-                texts.put(name, String.join("\n", each));
+            if (value instanceof List<?> several) {
+                List<String> lines = several.stream().map(JwtClaims::text).toList();
+                if (lines.stream().allMatch(JwtClaims::isLine)) {
+                    texts.put(name, String.join("\n", lines));
+                }
+            } else {
+                String text = text(value);
+                if (!text.isEmpty() && isLine(text)) {
+                    texts.put(name, text);
+                }
             }
         }
         return texts;
+    }
+
+    private static boolean isLine(String text) {
+        return text.indexOf('\n') < 0;
     }
 
     /** Returns whom a claim names, null if a log or a field would show the name as another one. */
