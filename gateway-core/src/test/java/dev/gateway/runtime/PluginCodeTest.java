@@ -10,6 +10,7 @@ import dev.gateway.config.yaml.ConfigLoader;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.FilterPlugin;
+import dev.gateway.filter.IdlePlugin;
 import dev.gateway.filter.Verdict;
 import dev.gateway.filter.plugin.PluginType;
 import dev.gateway.message.RequestHead;
@@ -39,25 +40,8 @@ import org.junit.jupiter.api.io.TempDir;
 class PluginCodeTest {
     private static final String IDLE = "{type: Idle, idle: {}}, ";
 
-    private static class Idle implements FilterPlugin {
-        @Override
-        public String type() {
-            return "Idle";
-        }
-
-        @Override
-        public String description() {
-            return "Does nothing.";
-        }
-
-        @Override
-        public Filter create(Settings settings) {
-            return new Filter() {};
-        }
-    }
-
     /** Has each exchange wait, and leave a task to its event loop at its end. */
-    private final class Leaving extends Idle {
+    private final class Leaving extends IdlePlugin {
         @Override
         public Filter create(Settings settings) {
             return new Filter() {
@@ -107,7 +91,7 @@ class PluginCodeTest {
 
     @Test
     void theThreadThatEndsGenerationsFreesItOnce() throws Exception {
-        Gateway.start(config(new Idle(), IDLE)).close();
+        Gateway.start(config(new IdlePlugin(), IDLE)).close();
         assertThat(calls).containsExactly("retain", "release by reload");
     }
 
@@ -117,7 +101,7 @@ class PluginCodeTest {
             try (Socket client = new Socket(InetAddress.getLoopbackAddress(), gateway.port("web"))) {
                 client.getOutputStream().write("GET / HTTP/1.1\r\nHost: a\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
                 FilterContext exchange = waiting.get(30, TimeUnit.SECONDS);
-                gateway.reload(config(new Idle(), ""));
+                gateway.reload(config(new IdlePlugin(), ""));
                 exchange.loop().execute(() -> exchange.resume(Verdict.PROCEED));
                 assertThat(released.await(30, TimeUnit.SECONDS)).isTrue();
             }
@@ -130,7 +114,7 @@ class PluginCodeTest {
         List<Gateway> started = new ArrayList<>();
         WeakReference<GatewayConfig> first = start(started);
         try (Gateway gateway = started.get(0)) {
-            gateway.reload(config(new Idle(), ""));
+            gateway.reload(config(new IdlePlugin(), ""));
             while (first.get() != null && !Thread.currentThread().isInterrupted()) {
                 System.gc(); // the test's timeout interrupts this
             }
@@ -138,7 +122,7 @@ class PluginCodeTest {
     }
 
     private WeakReference<GatewayConfig> start(List<Gateway> started) throws Exception {
-        GatewayConfig config = config(new Idle(), "");
+        GatewayConfig config = config(new IdlePlugin(), "");
         started.add(Gateway.start(config));
         return new WeakReference<>(config);
     }
@@ -146,7 +130,7 @@ class PluginCodeTest {
     @Test
     void aFilterThatFindsNoMemoryFailsTheReloadAndNotTheNextOne() throws Exception {
         AtomicBoolean hungry = new AtomicBoolean();
-        FilterPlugin plugin = new Idle() {
+        FilterPlugin plugin = new IdlePlugin() {
             @Override
             public Filter create(Settings settings) {
                 if (hungry.get()) {
