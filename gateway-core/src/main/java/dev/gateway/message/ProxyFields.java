@@ -96,8 +96,8 @@ public final class ProxyFields {
     }
 
     /**
-     * Returns the name of a field that says that the request has passed a proxy, null if there is none: {@code Via}, {@code
-     * Forwarded}, {@code X-Forwarded-*} or {@code X-Real-IP}.
+     * Returns the name of the first field that a proxy has added: {@code Via}, {@code Forwarded}, {@code X-Forwarded-*} or
+     * {@code X-Real-IP}. Null if the request has none.
      */
     public static @Nullable AsciiString hop(Fields fields) {
         for (FieldName name : OF_HOPS) {

@@ -38,8 +38,8 @@ public final class ReadingLog {
             toldNanos = now;
             log.info(
                     "listener {}: {} takes a request for {}, though {} matches the path as it is written. A server may"
-                            + " decode it, or drop what follows a semicolon, or a slash at its end. It would then read a path that {} refuses or"
-                            + " protects",
+                            + " decode it, or drop what follows a semicolon, or a slash at its end. It would then read a"
+                            + " path that {} refuses or protects",
                     record.connection.listenerName(),
                     taken.name(),
                     head.path().subSequence(0, Math.min(SHOWN, head.queryStart())),

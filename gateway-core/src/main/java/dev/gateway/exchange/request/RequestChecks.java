@@ -200,7 +200,10 @@ public final class RequestChecks {
         return hadId || hadOthers;
     }
 
-    /** Removes what looks like a field of a trusted proxy but is none; where odd names are not allowed, they have gone already. */
+    /**
+     * Removes twins of the fields that a trusted proxy writes: its client has sent them. Only where odd names are allowed; the
+     * listener drops or refuses them otherwise.
+     */
     private static boolean removeTwins(Fields fields, int listener, ExchangeSettings settings) {
         if (settings.trust(listener).oddNames() != HeadersWithUnderscores.ALLOW) {
             return false;

@@ -57,7 +57,10 @@ final class PathSearch {
         this.sent = sent;
     }
 
-    /** Returns the path without the authority, or null if there is none. The peer's own is none that an authority has signed. */
+    /**
+     * Returns the certificates from the peer's own to one that an authority has signed; null if there is no such path. To be
+     * called only if no authority has signed the peer's own certificate.
+     */
     X509Certificate @Nullable [] path() {
         ascend();
         if (!descend(true) && !descend(false)) {

@@ -34,11 +34,12 @@ final class EndpointPool
     private final Owner owner;
 
     private long dialNanos; // how long the newest connection took, while the pool first offers it
+    /** Connections being made, if they are given up when no request waits for them; else null. */
+    private final @Nullable ArrayDeque<PendingConnection> givable;
+
     private int opening; // calls of open that have not returned
     private int checking; // connections being made for checks
     private int checkingForOthers; // of these, connections that the pool may keep afterwards
-    private final @Nullable ArrayDeque<PendingConnection>
-            givable; // being made, if they are given up when nobody waits for them
     private boolean closed;
     private boolean removed; // its owner does not know it any more
     private @Nullable EndpointPool http1; // for upgrades that HTTP/2 connections do not allow

@@ -117,7 +117,7 @@ class SignedPathsIT {
         }
     }
 
-    /** The key ends here, and what the upstream is told of the request has it nowhere. */
+    /** The gateway removes the key from the request. Neither the path nor any field that the upstream gets has it. */
     @ParameterizedTest
     @EnumSource
     void aKeyIsTakenOutOfASignedPath(Pairing pairing) throws Exception {

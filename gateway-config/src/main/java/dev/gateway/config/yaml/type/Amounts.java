@@ -44,7 +44,7 @@ final class Amounts {
         }
     }
 
-    /** Returns a hint that writes the same size without a fraction, such as 1536KiB for 1.5MiB. Empty if there is none. */
+    /** Returns a hint with the same size as a whole number, such as 1536KiB for 1.5MiB. Empty if no whole number fits. */
     private static String fractionHint(String text) {
         Matcher fraction = Pattern.compile("([0-9]{1,6}\\.[0-9]{1,9}) *([kKmMgGtT])[iI]?[bB]?")
                 .matcher(text);

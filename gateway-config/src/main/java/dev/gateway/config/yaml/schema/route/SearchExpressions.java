@@ -180,7 +180,7 @@ final class SearchExpressions {
             return one ? text : quantifier.isEmpty() && text.matches("\\\\\\p{Punct}") ? text.substring(1) : null;
         }
 
-        /** Returns what is in a group that has to be there once, nothing if this is none. */
+        /** Returns the alternatives of a group without a quantifier. Empty if this element is no such group. */
         List<List<Element>> alternatives() throws NotUnderstoodException {
             Matcher group = GROUP.matcher(text);
             return quantifier.isEmpty() && group.matches() ? SearchExpressions.alternatives(group.group(1)) : List.of();
