@@ -269,10 +269,14 @@ public final class Fields {
         return -1;
     }
 
-    /** Removes every field whose name is a twin of this one, see {@link FieldName#isTwin}; returns whether there was one. */
-    boolean removeTwins(FieldName name) {
+    /**
+     * Removes every field whose name is a twin of this one, see {@link FieldName#isTwin}; returns whether there was one.
+     *
+     * @param onlyOdd whether only those go that have other characters than letters, digits and hyphens
+     */
+    boolean removeTwins(FieldName name, boolean onlyOdd) {
         boolean removed = false;
-        for (int i = findTwin(name, 0); i >= 0; i = findTwin(name, i)) {
+        for (int i = findTwin(name, 0, onlyOdd); i >= 0; i = findTwin(name, i, onlyOdd)) {
             removeAt(i);
             removed = true;
         }
@@ -280,13 +284,15 @@ public final class Fields {
     }
 
     /** Returns the position of the first field at or after {@code from} whose name is a twin of this one, or -1. */
-    int findTwin(FieldName name, int from) {
+    int findTwin(FieldName name, int from, boolean onlyOdd) {
         if ((present & 1) == 0 || !name.mayHaveTwins()) {
             return -1;
         }
         for (int i = from; i < size; i++) {
             int word = index[i * STRIDE + NAME];
-            if ((word & 0xff) == 0 && name.isTwin(bytes, index[i * STRIDE], word >>> 8)) {
+            if ((word & 0xff) == 0
+                    && name.isTwin(bytes, index[i * STRIDE], word >>> 8)
+                    && !(onlyOdd && !Ascii.isOddToken(bytes, index[i * STRIDE], word >>> 8))) {
                 return i;
             }
         }

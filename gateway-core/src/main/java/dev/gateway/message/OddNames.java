@@ -27,17 +27,20 @@ public final class OddNames {
      */
     public static boolean removeAlike(Fields fields, FieldName name) {
         boolean own = fields.remove(name);
-        return fields.removeTwins(name) || own;
+        return fields.removeTwins(name, false) || own;
     }
 
-    /** Removes the twins of a name only: the field in its own spelling stays. Returns whether there was any. */
+    /**
+     * Removes the twins of a name that are odd themselves: the field in its own spelling stays, and so does {@code X-User} for
+     * {@code X_User}, as that is another field to most. Returns whether there was any.
+     */
     public static boolean removeTwins(Fields fields, FieldName name) {
-        return fields.removeTwins(name);
+        return fields.removeTwins(name, true);
     }
 
     /** Whether there is a twin of a name, which an upstream may take for a second field of it. */
     public static boolean hasTwin(Fields fields, FieldName name) {
-        return fields.findTwin(name, 0) >= 0;
+        return fields.findTwin(name, 0, false) >= 0;
     }
 
     /** Removes all such fields. */

@@ -73,12 +73,21 @@ class OddNamesTest {
         assertThat(OddNames.hasTwin(fields, FieldName.of("XXUser"))).isFalse();
     }
 
-    /** To what runs behind CGI, an operator who writes the other spelling means the same field. */
+    /** An ordinary field stays, as an operator who writes the other spelling may mean another one. */
     @Test
-    void aPlainNameIsTheTwinOfAnOddOne() {
+    void aPlainNameIsNoTwinOfAnOddOneThatAFilterEdits() {
+        Fields fields = Heads.fields("X-User: 1", "X_User: 2", "X.User: 3");
+        assertThat(OddNames.removeTwins(fields, FieldName.of("X_User"))).isTrue();
+        assertThat(fields.toString()).isEqualTo("X-User: 1\nX_User: 2\n");
+    }
+
+    /** What the gateway says of a client, or what counts as a credential, may stand under no name that looks like it. */
+    @Test
+    void aPlainNameIsTheTwinOfAnOddOneThatTheGatewayTrusts() {
         Fields fields = Heads.fields("X-User: 1", "X_User: 2");
-        OddNames.removeTwins(fields, FieldName.of("X_User"));
-        assertThat(fields.toString()).isEqualTo("X_User: 2\n");
+        assertThat(OddNames.hasTwin(fields, FieldName.of("X_User"))).isTrue();
+        OddNames.removeAlike(fields, FieldName.of("X_User"));
+        assertThat(fields.toString()).isEmpty();
     }
 
     @Test
