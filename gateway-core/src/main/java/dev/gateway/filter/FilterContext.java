@@ -44,7 +44,9 @@ public interface FilterContext {
      * Changes path and query of the request for the upstream. The word {@link RequestWord#PATH} keeps what was matched; {@link
      * RequestHead#setPath} changes it, too.
      */
-    void rewritePath(RequestHead head, AsciiString path);
+    default void rewritePath(RequestHead head, AsciiString path) {
+        head.setPath(path);
+    }
 
     /**
      * Returns what is known of the request; empty if it is not known. No word has credentials that an access filter takes out

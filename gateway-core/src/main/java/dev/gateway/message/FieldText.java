@@ -43,6 +43,9 @@ public final class FieldText {
 
     /** Returns the text in UTF-8, null if it has half a surrogate pair. */
     private static @Nullable AsciiString utf8(CharSequence text) {
+        if (text.chars().allMatch(c -> c < 0x80)) {
+            return new AsciiString(text); // most are, and need no encoder
+        }
         try {
             return new AsciiString(StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(text)), true);
         } catch (CharacterCodingException e) {

@@ -1,7 +1,6 @@
 package dev.gateway.filter;
 
 import dev.gateway.message.ClientTarget;
-import dev.gateway.message.RequestHead;
 import dev.gateway.stream.ClientChain;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.HttpVersion;
@@ -173,11 +172,6 @@ public final class FakeContext implements InspectionContext {
     @Override
     public ConnectionInfo connection() {
         return connection;
-    }
-
-    @Override
-    public void rewritePath(RequestHead head, AsciiString path) {
-        head.setPath(path);
     }
 
     @Override

@@ -31,20 +31,20 @@ public record FieldEdits(List<Field> set, List<Field> add, List<FieldName> remov
     /** One field to write. */
     public record Field(FieldName name, FieldValue value) {
         /**
-         * Makes one of what was configured.
+         * Makes one of what was configured; other characters than ASCII become UTF-8, as conditions on headers read them.
          *
          * @throws IllegalArgumentException if the name is not a token, or the value could break the message
          */
         public static Field of(String name, String value) {
             String trimmed = value.strip();
-            if (!trimmed.chars().allMatch(c -> c == '\t' || (c >= ' ' && c < 256 && c != 0x7f))) {
-                throw new IllegalArgumentException("not a field value: control or non-Latin-1 characters in " + name);
+            if (!trimmed.chars().allMatch(c -> c == '\t' || (c >= ' ' && c != 0x7f))) {
+                throw new IllegalArgumentException("not a field value: control characters in " + name);
             }
             RequestTemplate template = RequestTemplate.of(trimmed);
             if (template != null) {
                 return new Field(FieldName.of(name), template);
             }
-            byte[] bytes = trimmed.getBytes(StandardCharsets.ISO_8859_1);
+            byte[] bytes = trimmed.getBytes(StandardCharsets.UTF_8);
             AsciiString constant = new AsciiString(bytes, false);
             return new Field(FieldName.of(name), () -> constant);
         }

@@ -32,7 +32,7 @@ final class RequestTemplate implements FieldValue {
             int close = text.indexOf('}', open);
             RequestWord word = close < 0 ? null : RequestWord.of(text.substring(open + 1, close));
             if (word != null) {
-                parts.add(latin1(text.substring(from, open)));
+                parts.add(utf8(text.substring(from, open)));
                 parts.add(word);
                 from = close + 1;
             }
@@ -40,17 +40,17 @@ final class RequestTemplate implements FieldValue {
         if (parts.isEmpty()) {
             return null;
         }
-        parts.add(latin1(text.substring(from)));
+        parts.add(utf8(text.substring(from)));
         return new RequestTemplate(text, parts);
     }
 
     @Override
     public AsciiString get() {
-        return latin1(text);
+        return utf8(text);
     }
 
-    private static AsciiString latin1(String text) {
-        return new AsciiString(text.getBytes(StandardCharsets.ISO_8859_1), false);
+    private static AsciiString utf8(String text) {
+        return new AsciiString(text.getBytes(StandardCharsets.UTF_8), false);
     }
 
     @Override

@@ -87,6 +87,27 @@ class ConfigLoaderTest {
         assertThat(bodyRate(", limits: {minBodyRate: 0}")).isZero();
     }
 
+    /** They are written in UTF-8, so any character has bytes, but not half of one. */
+    @Test
+    void valuesOfHeadersMayHaveAnyCharacterThatIsNoControl() {
+        assertThat(result(header("\u00fcb\u20ac \ud83d\ude00"), Map.of()).problems())
+                .isEmpty();
+        assertThat(texts(result(header("a\\ud83db"), Map.of())))
+                .singleElement()
+                .asString()
+                .contains("U+d83d");
+        assertThat(texts(result(header("a\\x7fb"), Map.of())))
+                .singleElement()
+                .asString()
+                .contains("U+007f");
+    }
+
+    private static String header(String value) {
+        return LISTENER + UPSTREAM
+                + "routes: [{rules: [{filters: [{type: RequestHeaderModifier, requestHeaderModifier: {set: [{name: X-A, value: \""
+                + value + "\"}]}}], backendRefs: [{name: app}]}]}]\n";
+    }
+
     private static long bodyRate(String settings) {
         String listener = "listeners: [{name: web, port: 8080, protocol: HTTP" + settings + "}]\n";
         return valid(listener + ROUTE + UPSTREAM, Map.of()).listeners().get(0).minBodyRate();

@@ -19,14 +19,15 @@ public final class ScalarParsers {
     private ScalarParsers() {}
 
     static String headerValue(String text) throws InvalidException {
-        for (int i = 0; i < text.length(); i++) {
-            char c = text.charAt(i);
+        int c;
+        for (int i = 0; i < text.length(); i += Character.charCount(c)) {
+            c = text.codePointAt(i);
             boolean edge = i == 0 || i == text.length() - 1;
             String problem = c == '\n' || c == '\r'
                     ? "a line break"
                     : edge && (c == ' ' || c == '\t')
                             ? "a space"
-                            : (c < ' ' && c != '\t') || (c >= 0x7f && c < 0x80) || c > 0xff
+                            : (c < ' ' && c != '\t') || c == 0x7f || Character.getType(c) == Character.SURROGATE
                                     ? "U+" + Integer.toHexString(0x10000 | c).substring(1)
                                     : null;
             if (problem != null) {

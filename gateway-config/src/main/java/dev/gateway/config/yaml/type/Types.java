@@ -130,7 +130,7 @@ public final class Types {
     /** Its messages show nothing of it, as it may be a secret. */
     public static final ScalarType<String> HEADER_VALUE = new ScalarType<>(
                     ScalarType.Form.TEXT,
-                    texts("([!-~\\u0080-\\u00ff]([\\t -~\\u0080-\\u00ff]*[!-~\\u0080-\\u00ff])?)?"),
+                    texts("([^\\u0000- \\u007f]([^\\u0000-\\u0008\\u000a-\\u001f\\u007f]*[^\\u0000- \\u007f])?)?"),
                     "",
                     (text, site) -> ScalarParsers.headerValue(text),
                     Variables::escape,
