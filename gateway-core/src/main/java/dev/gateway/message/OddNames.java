@@ -30,12 +30,14 @@ public final class OddNames {
         return fields.removeTwins(name, false) || own;
     }
 
-    /**
-     * Removes the twins of a name that are odd themselves: the field in its own spelling stays, and so does {@code X-User} for
-     * {@code X_User}, as that is another field to most. Returns whether there was any.
-     */
+    /** Removes the twins of a name only: the field in its own spelling stays. Returns whether there was any. */
     public static boolean removeTwins(Fields fields, FieldName name) {
-        return fields.removeTwins(name, true);
+        return fields.removeTwins(name, false);
+    }
+
+    /** Removes the twins of a name that are odd themselves: {@code X-User} is a field of its own, not a spelling of {@code X_User}. */
+    public static void removeOddTwins(Fields fields, FieldName name) {
+        fields.removeTwins(name, true);
     }
 
     /** Whether there is a twin of a name, which an upstream may take for a second field of it. */

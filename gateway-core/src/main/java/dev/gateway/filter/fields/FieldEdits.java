@@ -84,12 +84,13 @@ public record FieldEdits(List<Field> set, List<Field> add, List<FieldName> remov
     }
 
     /**
-     * Deletes from a request, or its trailers, what an upstream may read as a field that is removed or set. To be called before
-     * the edits: fields that they set may look alike.
+     * Deletes from a request, or its trailers, what an upstream may read as a field that is removed or set. Who removes {@code
+     * X_User} keeps the ordinary {@code X-User}; who sets it wants no client to say another. To be called before the edits: fields
+     * that they set may look alike.
      */
     public void removeTwins(Fields request) {
         for (int i = 0; i < remove.size(); i++) {
-            OddNames.removeTwins(request, remove.get(i));
+            OddNames.removeOddTwins(request, remove.get(i));
         }
         for (int i = 0; i < set.size(); i++) {
             OddNames.removeTwins(request, set.get(i).name());

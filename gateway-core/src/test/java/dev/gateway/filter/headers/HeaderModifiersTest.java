@@ -47,9 +47,11 @@ class HeaderModifiersTest {
         FieldEdits edits = new FieldEdits(
                 List.of(field("X-User", "ann"), field("X_Tier", "1")),
                 List.of(field("X-Add", "b")),
-                List.of(FieldName.of("X-Debug")));
-        String[] lines = {"X_User: forged", "X.Debug: 1", "X-Tier: forged", "X_Add: a", "X_Userz: 1"};
-        String trailing = "X_Add: a\nX_Userz: 1\n";
+                List.of(FieldName.of("X-Debug"), FieldName.of("X_Plain")));
+        String[] lines = {
+            "X_User: forged", "X.Debug: 1", "X-Tier: forged", "X_Add: a", "X_Userz: 1", "X-Plain: 1", "X.Plain: 2"
+        };
+        String trailing = "X_Add: a\nX_Userz: 1\nX-Plain: 1\n";
         RequestHead request = Heads.get("a", "/", lines);
         RequestHeaderModifier filter = new RequestHeaderModifier(edits);
         filter.onRequest(request, context);
