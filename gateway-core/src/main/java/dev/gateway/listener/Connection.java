@@ -43,12 +43,7 @@ import org.slf4j.LoggerFactory;
  * the channel's event loop, ends when the channel closes.
  */
 final class Connection
-        implements Drainable,
-                LoopGate.Guest,
-                Admission.Candidate,
-                PrefaceDetector.Owner,
-                ProxyProtocol.Callback,
-                HandshakeCallback {
+        implements Drainable, LoopGate.Guest, Admission.Candidate, ProxyProtocol.Callback, HandshakeCallback {
     private static final Logger log = LoggerFactory.getLogger(Connection.class);
 
     /** Numbers connections for the admin listener, in the order in which they were accepted. */
@@ -63,7 +58,7 @@ final class Connection
     /** The same where no room is left, and the connection has had a request: its client may ask again at once. */
     private static final long JUST_NOW_NANOS = 100_000_000L;
 
-    private final Owner owner;
+    private final LoopConnections connections; // of its listener on its event loop
     private final ListenerLoop loop;
     private final ListenerSettingsRef settingsRef; // the settings when it was accepted, which it keeps
     private final Channel channel;
@@ -92,45 +87,21 @@ final class Connection
         }
     };
 
-    Connection(Channel channel, Owner owner, ListenerSettingsRef settingsRef, ByteCounter bytes, Account account) {
+    Connection(
+            Channel channel,
+            LoopConnections connections,
+            ListenerSettingsRef settingsRef,
+            ByteCounter bytes,
+            Account account) {
         this.channel = channel;
         this.bytes = bytes;
         this.account = account;
-        this.owner = owner;
-        this.loop = owner.loop();
+        this.connections = connections;
+        this.loop = connections.loop();
         this.settingsRef = settingsRef;
         this.peer = SourceAddress.of(channel.remoteAddress());
         this.client = peer;
         this.network = settings().limits().maxConnectionsPerAddress() == 0 ? ClientNetwork.NONE : peer.network();
-    }
-
-    /** The connections of its listener on its event loop. */
-    interface Owner {
-        ListenerLoop loop();
-
-        RefusalLog refusals();
-
-        /** Whether connections take no new work, including new ones. */
-        boolean isDraining();
-
-        /** Whether connections announce that they close, including new ones. */
-        boolean isCloseAnnounced();
-
-        /**
-         * Counts a connection for its client, and returns the client; null if the client may not connect, or has reached
-         * its limit.
-         */
-        @Nullable
-        ClientNetwork admit(SourceAddress client, ListenerSettings settings);
-
-        /** Counts a connection for its client's share of the listener; returns false, and does not count it, without room. */
-        boolean tryShare(Connection connection, ClientNetwork client);
-
-        /** The first complete head of a request has arrived. */
-        void onRequest(Connection connection);
-
-        /** It was not in use, and closes to make room for another. */
-        void onGivenWay(Resource because);
     }
 
     @Override
@@ -166,14 +137,14 @@ final class Connection
     /** Logs that the listener, or the address of the client, has too many connections. */
     void tellTooMany(boolean full) {
         if (full) {
-            owner.refusals().onFull(settings().name(), channel.remoteAddress());
+            connections.refusals().onFull(settings().name(), channel.remoteAddress());
         } else {
-            owner.refusals().onTooManyOfAddress(settings().name(), channel.remoteAddress());
+            connections.refusals().onTooManyOfAddress(settings().name(), channel.remoteAddress());
         }
     }
 
     private void begin() {
-        ClientNetwork admitted = owner.admit(client, settings());
+        ClientNetwork admitted = connections.admit(client, settings());
         if (admitted == null) {
             channel.close();
             return;
@@ -200,15 +171,15 @@ final class Connection
     }
 
     private boolean admitSharing(ClientNetwork found) {
-        if (!owner.tryShare(this, found)) {
+        if (!connections.tryShare(this, found)) {
             loop.observer().onConnectionRefused();
-            owner.refusals().onMoreThanShare(settings().name(), client);
+            connections.refusals().onMoreThanShare(settings().name(), client);
             return false;
         }
         sharing = found;
         if (!loop.gate().admitClient(account, found)) {
             loop.observer().onConnectionShed();
-            owner.refusals().onShareUsedUp(settings().name(), client);
+            connections.refusals().onShareUsedUp(settings().name(), client);
             return false;
         }
         return true;
@@ -264,15 +235,15 @@ final class Connection
             log.debug("{}: TLS handshake with {} failed", settings().name(), peer, failure);
         }
         if (reason != HandshakeFailure.CLOSED || bytes.received() > 0) { // else it was a check for an open port
-            owner.refusals().onHandshakeFailed(settings().name(), reason, channel.remoteAddress(), failure);
+            connections.refusals().onHandshakeFailed(settings().name(), reason, channel.remoteAddress(), failure);
         }
         if (failure instanceof NotSslRecordException) {
             CleartextReply.send(channel, loop.observer());
         }
     }
 
-    @Override
-    public void speakHttp1() {
+    /** Adds the handler of HTTP/1. */
+    void speakHttp1() {
         ListenerSettings.Protocols protocols = settings().protocols();
         boolean mayUpgrade = protocols.h2cUpgrade() && tls == null && protocols.http2() != null && isOfOneClient();
         Http1ServerConnection http1 = new Http1ServerConnection(
@@ -297,17 +268,12 @@ final class Connection
                 && (proxyProtocol == null || !proxyProtocol.isSender(channel.remoteAddress()));
     }
 
-    @Override
-    public void speakHttp2() {
-        addHttp2();
-    }
-
     private void upgradeToHttp2(RequestHead head, byte[] payload) {
-        addHttp2().upgrade(head, payload);
+        speakHttp2().upgrade(head, payload);
     }
 
     /** Adds the handler of HTTP/2, which sends its preface. */
-    private Http2ServerConnection addHttp2() {
+    Http2ServerConnection speakHttp2() {
         Http2ServerSettings settings = settings().protocols().http2();
         if (settings == null) {
             throw new IllegalStateException(settings().name() + " does not speak HTTP/2, but offered it");
@@ -335,14 +301,14 @@ final class Connection
         RequestHandler handler = loop.handler();
         return settings().limits().maxConnectionsPerAddress() == 0
                 ? handler
-                : new FirstRequest(handler, () -> owner.onRequest(this));
+                : new FirstRequest(handler, () -> connections.onRequest(this));
     }
 
     private void start(Drainable next) {
         protocol = next;
-        if (owner.isDraining()) {
+        if (connections.isDraining()) {
             next.drain();
-        } else if (owner.isCloseAnnounced()) {
+        } else if (connections.isCloseAnnounced()) {
             next.announceClose();
         }
     }
@@ -362,9 +328,8 @@ final class Connection
         return new ConnectionInfo(settings().index(), settings().name(), version, peer, client, local, tls, account);
     }
 
-    @Override
-    public boolean isDraining() {
-        return owner.isDraining();
+    boolean isDraining() {
+        return connections.isDraining();
     }
 
     @Override
@@ -383,7 +348,7 @@ final class Connection
                 client.toString(),
                 peer.toString(),
                 tls,
-                owner.isDraining(),
+                connections.isDraining(),
                 new OpenConnection.Traffic(
                         now - bytes.openedNanos(), now - bytes.movedNanos(), bytes.received(), bytes.sent()));
     }
@@ -415,7 +380,7 @@ final class Connection
         if (!isRefused() && (recent || !isIdle())) {
             return false;
         }
-        owner.onGivenWay(because);
+        connections.onGivenWay(because);
         channel.close();
         return true;
     }

@@ -20,7 +20,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The connections of one listener on one event loop. Confined to the loop except for its constants. */
-final class LoopConnections implements Connection.Owner, Admission.Loop {
+final class LoopConnections implements Admission.Loop {
     private static final Failure CUT_OFF = Failure.of(Cause.DRAIN, "it did not end in time");
 
     /** Maximum number of connections of a client to check for one that can make room for another, the oldest first. */
@@ -45,13 +45,11 @@ final class LoopConnections implements Connection.Owner, Admission.Loop {
         limit.join(this);
     }
 
-    @Override
-    public ListenerLoop loop() {
+    ListenerLoop loop() {
         return loop;
     }
 
-    @Override
-    public RefusalLog refusals() {
+    RefusalLog refusals() {
         return refusals;
     }
 
@@ -152,8 +150,8 @@ final class LoopConnections implements Connection.Owner, Admission.Loop {
         limit.onAllInUse(client, this);
     }
 
-    @Override
-    public boolean tryShare(Connection connection, ClientNetwork client) {
+    /** Counts a connection for its client's share of the listener; returns false, and does not count it, without room. */
+    boolean tryShare(Connection connection, ClientNetwork client) {
         boolean admitted = limit.tryShare(client);
         if (admitted) {
             sharing.merge(client, Set.of(connection), (others, one) -> { // most clients have only one
@@ -215,8 +213,12 @@ final class LoopConnections implements Connection.Owner, Admission.Loop {
         return true;
     }
 
-    @Override
-    public @Nullable ClientNetwork admit(SourceAddress client, ListenerSettings settings) {
+    /**
+     * Counts a connection for its client, and returns the client; null if the client may not connect, or has reached its
+     * limit.
+     */
+    @Nullable
+    ClientNetwork admit(SourceAddress client, ListenerSettings settings) {
         if (settings.proxyProtocol() != null && denies(client, settings)) {
             return null;
         }
@@ -230,8 +232,8 @@ final class LoopConnections implements Connection.Owner, Admission.Loop {
         return null;
     }
 
-    @Override
-    public void onRequest(Connection connection) {
+    /** The first complete head of a request has arrived. */
+    void onRequest(Connection connection) {
         limit.onRequest(connection);
     }
 
@@ -251,14 +253,14 @@ final class LoopConnections implements Connection.Owner, Admission.Loop {
         }
     }
 
-    @Override
-    public void onGivenWay(Resource because) {
+    /** A connection was not in use, and closes to make room for another. */
+    void onGivenWay(Resource because) {
         loop.observer().onIdleClosed();
         refusals.onGivenWay(settingsRef.settings.name(), because);
     }
 
-    @Override
-    public boolean isCloseAnnounced() {
+    /** Whether connections announce that they close, including new ones. */
+    boolean isCloseAnnounced() {
         return closeAnnounced;
     }
 
@@ -268,8 +270,8 @@ final class LoopConnections implements Connection.Owner, Admission.Loop {
         List.copyOf(connections).forEach(Connection::announceClose);
     }
 
-    @Override
-    public boolean isDraining() {
+    /** Whether connections take no new work, including new ones. */
+    boolean isDraining() {
         return drained != null;
     }
 

@@ -19,27 +19,15 @@ final class PrefaceDetector extends FirstBytesHandler implements Drainable {
     private static final Logger log = LoggerFactory.getLogger(PrefaceDetector.class);
     private static final byte[] PREFACE = "PRI * HTTP/2.0\r\n".getBytes(StandardCharsets.US_ASCII);
 
-    private final Owner owner;
+    private final Connection connection;
     private final ListenerLoop loop;
     private final ListenerSettings settings;
 
-    PrefaceDetector(Owner owner, ListenerLoop loop, ListenerSettings settings) {
+    PrefaceDetector(Connection connection, ListenerLoop loop, ListenerSettings settings) {
         super(loop.timers());
-        this.owner = owner;
+        this.connection = connection;
         this.loop = loop;
         this.settings = settings;
-    }
-
-    /** The connection. */
-    interface Owner {
-        /** Adds the handler of HTTP/1. */
-        void speakHttp1();
-
-        /** Adds the handler of HTTP/2. */
-        void speakHttp2();
-
-        /** Whether the connection is draining. */
-        boolean isDraining();
     }
 
     @Override
@@ -52,7 +40,7 @@ final class PrefaceDetector extends FirstBytesHandler implements Drainable {
     protected void onTimeout(boolean begun) {
         if (begun) {
             loop.observer().onViolation("slow_headers");
-        } else if (!owner.isDraining()) {
+        } else if (!connection.isDraining()) {
             loop.observer().onIdleClosed();
         }
     }
@@ -86,10 +74,10 @@ final class PrefaceDetector extends FirstBytesHandler implements Drainable {
             i++;
         }
         if (i == PREFACE.length) {
-            owner.speakHttp2();
+            connection.speakHttp2();
             detected(context);
         } else if (i < length) {
-            owner.speakHttp1();
+            connection.speakHttp1();
             detected(context);
         } else { // too few
             slimHeld();
