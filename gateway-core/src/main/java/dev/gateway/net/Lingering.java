@@ -5,6 +5,7 @@ import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
+import java.util.function.BooleanSupplier;
 
 /**
  * Lingering close. A peer has its answer, but may still be sending. What it sends is read and dropped for a while, because
@@ -25,7 +26,7 @@ public final class Lingering extends Timer implements AnsweredPeers.Member {
 
     private static final long NANOS_PER_MILLI = 1_000_000;
 
-    private final Owner owner;
+    private final BooleanSupplier end;
     private final TimerWheel timers;
     private final long checkMillis;
     private final long wanted;
@@ -36,20 +37,15 @@ public final class Lingering extends Timer implements AnsweredPeers.Member {
     /**
      * Makes it, before it begins.
      *
+     * @param end reads no more; returns whether that closes a connection
      * @param bytesPerSecond how fast the peer must send, 0 if any byte will do
      * @param checkMillis how often to check that
      */
-    public Lingering(Owner owner, TimerWheel timers, long bytesPerSecond, long checkMillis) {
-        this.owner = owner;
+    public Lingering(BooleanSupplier end, TimerWheel timers, long bytesPerSecond, long checkMillis) {
+        this.end = end;
         this.timers = timers;
         this.checkMillis = checkMillis;
         this.wanted = Math.max(1, (long) (bytesPerSecond / 1_000.0 * checkMillis));
-    }
-
-    /** What reads on for its peer. */
-    public interface Owner {
-        /** Reads no more; returns whether that closes a connection. */
-        boolean endLingering();
     }
 
     /** Begins when what was written has left. */
@@ -91,7 +87,7 @@ public final class Lingering extends Timer implements AnsweredPeers.Member {
     @Override
     public boolean giveWay() {
         stop();
-        return owner.endLingering();
+        return end.getAsBoolean();
     }
 
     @Override

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * Closes a downstream connection so that its client can read what was sent last: when that has been announced, when the
  * client has ended its direction, or at once. Part of the connection, confined to its event loop.
  */
-final class ServerClose implements Lingering.Owner {
+final class ServerClose {
     final CloseAnnouncement announcement;
     private final Http1Connection connection;
     private final RequestInput input;
@@ -29,7 +29,7 @@ final class ServerClose implements Lingering.Owner {
         this.timeouts = timeouts;
         this.fin = fin;
         this.announcement = new CloseAnnouncement(this::onOld, connection.timers);
-        this.lingering = new Lingering(this, connection.timers, minBodyRate, Lingering.PATIENT_MILLIS);
+        this.lingering = new Lingering(this::endLingering, connection.timers, minBodyRate, Lingering.PATIENT_MILLIS);
     }
 
     // ---- as long as the connection is idle
@@ -125,8 +125,7 @@ final class ServerClose implements Lingering.Owner {
         return lingering.isArmed();
     }
 
-    @Override
-    public boolean endLingering() {
+    private boolean endLingering() {
         connection.ctx.close();
         return true;
     }

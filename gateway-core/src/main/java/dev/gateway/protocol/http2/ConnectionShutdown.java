@@ -15,7 +15,7 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /** Shuts a connection down from our side: by an error, or once what was written has left. Part of it. */
-final class ConnectionShutdown implements Lingering.Owner {
+final class ConnectionShutdown {
     /** The connection that is shut down. */
     interface Owner {
         /** Returns its place in the pipeline; it has one. */
@@ -170,7 +170,7 @@ final class ConnectionShutdown implements Lingering.Owner {
         // resets the connection, and the rest of the response is lost.
         boolean reads = sent != answered;
         if ((unread || reads) && h2.isServer() && ctx.channel().isActive()) {
-            Lingering end = new Lingering(this, timers, 0, Lingering.PATIENT_MILLIS);
+            Lingering end = new Lingering(this::endLingering, timers, 0, Lingering.PATIENT_MILLIS);
             lingering = end;
             if (unread || hurried) {
                 end.hurry(); // no stream waits for its peer any more
@@ -184,8 +184,7 @@ final class ConnectionShutdown implements Lingering.Owner {
         }
     }
 
-    @Override
-    public boolean endLingering() {
+    private boolean endLingering() {
         owner.context().close();
         return true;
     }

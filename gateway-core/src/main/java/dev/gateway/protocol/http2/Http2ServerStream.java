@@ -19,7 +19,7 @@ import io.netty.handler.codec.http2.Http2Stream;
 import org.jspecify.annotations.Nullable;
 
 /** A request from downstream. Its response ends it; a tunnel ends when both directions have. */
-final class Http2ServerStream extends MultiplexedStream implements ServerStream, Lingering.Owner {
+final class Http2ServerStream extends MultiplexedStream implements ServerStream {
     private static final long YOUNG_NANOS = 1_000_000_000;
 
     /** What is known of its connection, and decided for all streams of that. */
@@ -247,7 +247,7 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream,
             return;
         }
         long rate = server.settings().minBodyRate();
-        Lingering made = new Lingering(this, context.timers(), rate, Lingering.BRISK_MILLIS);
+        Lingering made = new Lingering(this::endLingering, context.timers(), rate, Lingering.BRISK_MILLIS);
         lingering = made;
         context.ending().onCutShort(); // if the connection closes meanwhile, it reads on as well
         onConsumed(h2);
@@ -269,8 +269,8 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream,
         }
     }
 
-    @Override
-    public boolean endLingering() {
+    /** Stops reading what the client still sends; returns whether that closes a connection. */
+    boolean endLingering() {
         Http2Stream h2 = h2();
         if (h2 != null && isUnfinished(h2)) {
             context.sender().reset(h2, Http2Error.NO_ERROR); // RFC 9113, section 8.1
