@@ -1,13 +1,13 @@
 package dev.gateway.net;
 
 import dev.gateway.message.Fields;
-import dev.gateway.overload.memory.Account;
 import dev.gateway.overload.memory.BufferCost;
 import dev.gateway.overload.memory.DirectMemory;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
+import dev.gateway.stream.ResponseEvents;
 import dev.gateway.stream.Stream;
 import dev.gateway.stream.StreamEvents;
 import dev.gateway.time.Timer;
@@ -22,7 +22,6 @@ import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.codec.DecoderException;
 import io.netty.handler.ssl.SslHandler;
 import java.io.IOException;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,7 +31,7 @@ import org.slf4j.LoggerFactory;
  * close_notify, is the last of a direction; a reset is one. Its creator makes this the last handler of the
  * channel, to whose event loop it is confined.
  */
-public final class ByteStreamHalf extends ChannelInboundHandlerAdapter implements Stream, UnwatchedOutput.Owner {
+public final class ByteStreamHalf extends ChannelInboundHandlerAdapter implements Stream {
     private static final Logger log = LoggerFactory.getLogger(ByteStreamHalf.class);
 
     /** What TLS holds until it is flushed does not make the channel unwritable, so it is bounded here. */
@@ -46,7 +45,9 @@ public final class ByteStreamHalf extends ChannelInboundHandlerAdapter implement
     /** TLS drops what is written then, and says nothing. */
     private static final String SHUT = "the end of one direction of TLS was that of both";
 
-    private final Owner owner;
+    private final Cause lost;
+    private final @Nullable ConnectionInfo client; // null of a connection to an upstream
+    private final Runnable onClosed;
     private final StreamEvents events;
     private final ConnectionObserver observer;
     private final TimerWheel timers;
@@ -68,47 +69,45 @@ public final class ByteStreamHalf extends ChannelInboundHandlerAdapter implement
     private int unflushed;
 
     /**
-     * Makes the handler of an established connection, to be added to its channel.
+     * Makes a half.
      *
-     * @param events who is told what the peer does
+     * @param lost what it means that the peer is gone amid the tunnel
+     * @param client whose connection it is, null for one to an upstream
      */
-    public ByteStreamHalf(Owner owner, StreamEvents events, ConnectionObserver observer, TimerWheel timers) {
-        this.owner = owner;
+    ByteStreamHalf(
+            Cause lost,
+            @Nullable ConnectionInfo client,
+            Runnable onClosed,
+            StreamEvents events,
+            ConnectionObserver observer,
+            TimerWheel timers) {
+        this.lost = lost;
+        this.client = client;
+        this.onClosed = onClosed;
         this.events = events;
         this.observer = observer;
         this.timers = timers;
     }
 
-    /** Whose connection it is. */
-    public interface Owner {
-        /** Returns the owner of a client's connection, which nobody keeps. */
-        static Owner ofClient(ConnectionInfo info) {
-            return new Owner() {
-                @Override
-                public Failure lost(String detail) {
-                    return Failure.of(Cause.CLIENT_CLOSED, detail);
-                }
+    /**
+     * Makes the handler of an established connection of a client, to be added to its channel.
+     *
+     * @param events who is told what the client does
+     */
+    public static ByteStreamHalf ofClient(
+            ConnectionInfo client, StreamEvents events, ConnectionObserver observer, TimerWheel timers) {
+        return new ByteStreamHalf(Cause.CLIENT_CLOSED, client, () -> {}, events, observer, timers);
+    }
 
-                @Override
-                public ConnectionInfo client() {
-                    return info;
-                }
-
-                @Override
-                public void onClosed() {}
-            };
-        }
-
-        /** Returns what it means that the peer is gone amid the tunnel. */
-        Failure lost(String detail);
-
-        /** Returns the client who is charged for what the peer does not take; null for nobody. */
-        default @Nullable ConnectionInfo client() {
-            return null;
-        }
-
-        /** The connection is closed, or is about to be; called once. */
-        void onClosed();
+    /**
+     * Makes the handler of an established connection to an upstream, to be added to its channel.
+     *
+     * @param onClosed the connection is closed, or is about to be; called once
+     * @param events who is told what the upstream does; their client is charged for what it does not take
+     */
+    public static ByteStreamHalf ofUpstream(
+            Runnable onClosed, ResponseEvents events, ConnectionObserver observer, TimerWheel timers) {
+        return new ByteStreamHalf(Cause.UPSTREAM_RESET_IN_BODY, null, onClosed, events, observer, timers);
     }
 
     // ---- what the peer does
@@ -255,7 +254,7 @@ public final class ByteStreamHalf extends ChannelInboundHandlerAdapter implement
         if (!over) {
             finish();
             ctx.close();
-            events.onReset(owner.lost(detail));
+            events.onReset(Failure.of(lost, detail));
         }
     }
 
@@ -278,7 +277,7 @@ public final class ByteStreamHalf extends ChannelInboundHandlerAdapter implement
 
     private void finish() {
         over = true;
-        owner.onClosed();
+        onClosed.run();
     }
 
     // ---- what the other half does
@@ -349,39 +348,34 @@ public final class ByteStreamHalf extends ChannelInboundHandlerAdapter implement
     }
 
     private @Nullable UnwatchedOutput rest() {
-        if (rest == null && owner.client() != null) {
-            rest = new UnwatchedOutput(ctx, this);
+        ConnectionInfo charged =
+                client == null && events instanceof ResponseEvents asking ? asking.clientConnection() : client;
+        if (rest == null && charged != null) {
+            rest = new Rest(charged);
         }
         return rest;
     }
 
-    @Override
-    public boolean isWatched() {
-        return !over && !outputEnded;
-    }
+    /** What the peer has not taken. */
+    private final class Rest extends UnwatchedOutput {
+        Rest(ConnectionInfo charged) {
+            super(ctx, charged);
+        }
 
-    @Override
-    public Account account() {
-        return client().account();
-    }
+        @Override
+        protected boolean isWatched() {
+            return !over && !outputEnded;
+        }
 
-    @Override
-    public Object culprit() {
-        return client().culprit();
-    }
-
-    private ConnectionInfo client() {
-        return Objects.requireNonNull(owner.client());
-    }
-
-    @Override
-    public void onCut() {
-        if (over) {
-            ctx.close();
-        } else {
-            finish();
-            ctx.close();
-            events.onReset(Failure.of(Cause.OVERLOAD, "memory ran low, and what was sent was not taken"));
+        @Override
+        protected void cut() {
+            if (over) {
+                ctx.close();
+            } else {
+                finish();
+                ctx.close();
+                events.onReset(Failure.of(Cause.OVERLOAD, "memory ran low, and what was sent was not taken"));
+            }
         }
     }
 

@@ -3,6 +3,7 @@ package dev.gateway.net;
 import dev.gateway.overload.memory.Account;
 import dev.gateway.overload.memory.Cost;
 import dev.gateway.overload.memory.StalledPeers;
+import dev.gateway.stream.ConnectionInfo;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
@@ -15,39 +16,32 @@ import org.jspecify.annotations.Nullable;
  * more. It is direct memory, as the socket takes nothing else. Charged to the client until the peer has taken it. Part of a
  * connection of a client, or of a tunnel to an upstream, and confined to its event loop.
  */
-public final class UnwatchedOutput extends StalledPeers.Holder implements ChannelFutureListener {
+public abstract class UnwatchedOutput extends StalledPeers.Holder implements ChannelFutureListener {
     private final ChannelHandlerContext ctx;
     private final Channel channel;
-    private final Owner owner;
+    private final ConnectionInfo client;
     private @Nullable Account payer; // null while nothing waits
     private long charged;
     private boolean awaited; // told when all has left
     private boolean over; // nothing waits any more, or it is somebody else's
 
-    /** Whose output it is. */
-    public interface Owner {
-        /** Whether an exchange answers for what waits once the channel is no longer writable. */
-        boolean isWatched();
-
-        /** Returns the account that is charged. */
-        Account account();
-
-        /** Returns whom to blame if the account is of no client. */
-        Object culprit();
-
-        /** Memory ran low: the peer gets nothing more. */
-        void onCut();
-    }
-
-    /** Makes it for the channel of a handler. */
-    public UnwatchedOutput(ChannelHandlerContext ctx, Owner owner) {
+    /** Makes it for the channel of a handler: a connection of this client, or the connection of its tunnel to an upstream. */
+    protected UnwatchedOutput(ChannelHandlerContext ctx, ConnectionInfo client) {
         this.ctx = ctx;
         this.channel = ctx.channel();
-        this.owner = owner;
+        this.client = client;
+    }
+
+    /** Whether an exchange answers for what waits once the channel is no longer writable. */
+    protected abstract boolean isWatched();
+
+    /** Returns the account that is charged. */
+    protected Account account() {
+        return client.account();
     }
 
     /** The channel was flushed. */
-    public void onFlushed() {
+    public final void onFlushed() {
         if (waits()) {
             begin(null);
         }
@@ -58,13 +52,13 @@ public final class UnwatchedOutput extends StalledPeers.Holder implements Channe
      *
      * @param sent done when the peer has taken it
      */
-    public void onEnding(ChannelFuture sent) {
+    public final void onEnding(ChannelFuture sent) {
         begin(sent);
     }
 
     private boolean waits() {
         long bytes = PendingWrites.bytes(channel);
-        return owner.isWatched() ? bytes > PendingWrites.SLIGHT && channel.isWritable() : bytes > 0;
+        return isWatched() ? bytes > PendingWrites.SLIGHT && channel.isWritable() : bytes > 0;
     }
 
     /** Charges what waits now, and looks again when it has left. */
@@ -73,7 +67,7 @@ public final class UnwatchedOutput extends StalledPeers.Holder implements Channe
         if (bytes == 0) {
             return;
         }
-        Account now = owner.account();
+        Account now = account();
         if (payer != now) {
             discharge();
             now.join();
@@ -90,7 +84,7 @@ public final class UnwatchedOutput extends StalledPeers.Holder implements Channe
     }
 
     @Override
-    public void operationComplete(ChannelFuture sent) {
+    public final void operationComplete(ChannelFuture sent) {
         awaited = false;
         settle();
         if (PendingWrites.bytes(channel) > PendingWrites.SLIGHT && waits()) { // it was written later
@@ -99,7 +93,7 @@ public final class UnwatchedOutput extends StalledPeers.Holder implements Channe
     }
 
     /** The channel is closed, or is somebody else's. */
-    public void end() {
+    public final void end() {
         over = true;
         settle();
     }
@@ -120,28 +114,23 @@ public final class UnwatchedOutput extends StalledPeers.Holder implements Channe
     }
 
     /** Returns how many bytes are charged. */
-    public long charged() {
+    public final long charged() {
         return charged;
     }
 
     @Override
-    protected long held() {
+    protected final long held() {
         return charged;
     }
 
     @Override
-    protected long heldHeap() {
+    protected final long heldHeap() {
         return Cost.CONNECTION;
     }
 
     @Override
-    protected Object culprit() {
+    protected final Object culprit() {
         Object named = payer == null ? null : payer.client();
-        return named == null ? owner.culprit() : named;
-    }
-
-    @Override
-    protected void cut() {
-        owner.onCut();
+        return named == null ? client.culprit() : named;
     }
 }

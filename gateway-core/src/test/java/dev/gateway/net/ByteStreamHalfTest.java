@@ -404,21 +404,7 @@ class ByteStreamHalfTest {
     }
 
     private ByteStreamHalf half(Cause loss, Relay relay, TimerWheel timers) {
-        return new ByteStreamHalf(
-                new ByteStreamHalf.Owner() {
-                    @Override
-                    public Failure lost(String detail) {
-                        return Failure.of(loss, detail);
-                    }
-
-                    @Override
-                    public void onClosed() {
-                        closed.release();
-                    }
-                },
-                relay,
-                ConnectionObserver.NONE,
-                timers);
+        return new ByteStreamHalf(loss, null, closed::release, relay, ConnectionObserver.NONE, timers);
     }
 
     /** One direction, as the core does it. */

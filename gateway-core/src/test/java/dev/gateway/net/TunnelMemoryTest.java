@@ -31,11 +31,8 @@ class TunnelMemoryTest {
     private final EmbeddedChannel channel = new EmbeddedChannel();
     private final Blockade blockade = new Blockade(channel);
     private final List<Cause> resets = new ArrayList<>();
-    private final ByteStreamHalf half = new ByteStreamHalf(
-            ByteStreamHalf.Owner.ofClient(info()),
-            new Events(),
-            ConnectionObserver.NONE,
-            new TimerWheel(channel.eventLoop(), System::nanoTime));
+    private final ByteStreamHalf half = ByteStreamHalf.ofClient(
+            info(), new Events(), ConnectionObserver.NONE, new TimerWheel(channel.eventLoop(), System::nanoTime));
 
     TunnelMemoryTest() {
         channel.pipeline().addLast(half);

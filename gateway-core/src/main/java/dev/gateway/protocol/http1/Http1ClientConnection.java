@@ -8,7 +8,6 @@ import dev.gateway.protocol.http1.ResponseInput.State;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.CloseCause;
-import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
@@ -317,8 +316,9 @@ public final class Http1ClientConnection extends Http1ClientStream.Carrier {
             input.takeHandedOnTo(); // the tunnel flushes for itself
             closeCause = CloseCause.TUNNEL;
             input.close();
-            ByteStreamHalf tunnel = replaceBy(
-                    new ByteStreamHalf(new TunnelOwner(open.events()), open.events(), observer, timers), open);
+            Runnable onClosed = () -> listener.onClosed(Http1ClientConnection.this);
+            ByteStreamHalf tunnel =
+                    replaceBy(ByteStreamHalf.ofUpstream(onClosed, open.events(), observer, timers), open);
             open.events().onHead(head, false);
             open.sendEarly(tunnel);
             tunnel.begin(in, isInputEnded());
@@ -331,30 +331,6 @@ public final class Http1ClientConnection extends Http1ClientStream.Carrier {
                 input.endPersistence();
             }
             endResponse(open);
-        }
-    }
-
-    /** The connection as its tunnel knows it. */
-    private final class TunnelOwner implements ByteStreamHalf.Owner {
-        private final ResponseEvents events;
-
-        TunnelOwner(ResponseEvents events) {
-            this.events = events;
-        }
-
-        @Override
-        public @Nullable ConnectionInfo client() {
-            return events.clientConnection();
-        }
-
-        @Override
-        public Failure lost(String detail) {
-            return Failure.of(Cause.UPSTREAM_RESET_IN_BODY, detail);
-        }
-
-        @Override
-        public void onClosed() {
-            listener.onClosed(Http1ClientConnection.this);
         }
     }
 

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * Output of a downstream connection: flushes as seldom as possible, and watches whether the client reads. Part of the
  * connection, confined to its event loop.
  */
-final class ServerOutput implements UnwatchedOutput.Owner {
+final class ServerOutput {
     /** What the batch and TLS hold until it is flushed does not make the channel unwritable, so it is bounded here. */
     private static final int MAX_UNFLUSHED = 64 * 1024;
 
@@ -142,11 +142,6 @@ final class ServerOutput implements UnwatchedOutput.Owner {
         }
     }
 
-    @Override
-    public Account account() {
-        return client == null ? owner.info().account() : client;
-    }
-
     /** Returns how many bytes wait of the response that has not ended. */
     long unsent() {
         return Math.max(0, PendingWrites.memory(channel) - (rest == null ? 0 : rest.charged()));
@@ -183,25 +178,32 @@ final class ServerOutput implements UnwatchedOutput.Owner {
     private UnwatchedOutput rest() {
         UnwatchedOutput made = rest;
         if (made == null) {
-            made = new UnwatchedOutput(ctx, this);
+            made = new Rest();
             rest = made;
         }
         return made;
     }
 
-    @Override
-    public boolean isWatched() {
-        return owner.isAnswering();
-    }
+    /** What the client has not taken. */
+    private final class Rest extends UnwatchedOutput {
+        Rest() {
+            super(ctx, owner.info());
+        }
 
-    @Override
-    public Object culprit() {
-        return owner.info().culprit();
-    }
+        @Override
+        protected boolean isWatched() {
+            return owner.isAnswering();
+        }
 
-    @Override
-    public void onCut() {
-        owner.onClientNotReading(Failure.of(Cause.OVERLOAD, "memory ran low, and what was sent was not taken"));
+        @Override
+        protected Account account() {
+            return client == null ? super.account() : client;
+        }
+
+        @Override
+        protected void cut() {
+            owner.onClientNotReading(Failure.of(Cause.OVERLOAD, "memory ran low, and what was sent was not taken"));
+        }
     }
 
     /** Sends what was written, then FIN; reading continues. */

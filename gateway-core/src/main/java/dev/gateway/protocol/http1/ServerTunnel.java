@@ -27,12 +27,7 @@ final class ServerTunnel {
             StreamEvents events,
             @Nullable ByteBuf early) {
         ByteStreamHalf made = connection.replaceBy(
-                new ByteStreamHalf(
-                        ByteStreamHalf.Owner.ofClient(connection.info()),
-                        events,
-                        connection.observer,
-                        connection.timers),
-                open);
+                ByteStreamHalf.ofClient(connection.info(), events, connection.observer, connection.timers), open);
         half = made;
         if (open.isEnded()) {
             made.data(Unpooled.EMPTY_BUFFER, true);

@@ -5,9 +5,7 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.net.ByteStreamHalf;
 import dev.gateway.overload.memory.Cost;
-import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
-import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
@@ -15,7 +13,6 @@ import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
-import org.jspecify.annotations.Nullable;
 
 /**
  * TCP client stream. A tunnel to an upstream, which is a connection of its own: there is nobody who would answer a CONNECT,
@@ -31,7 +28,7 @@ public final class TcpClientStream implements ClientStream {
 
     private TcpClientStream(Runnable onOver, ResponseEvents events, ConnectionObserver observer, TimerWheel timers) {
         this.events = events;
-        this.half = new ByteStreamHalf(new Owner(onOver, events), events, observer, timers);
+        this.half = ByteStreamHalf.ofUpstream(onOver, events, observer, timers);
     }
 
     /**
@@ -103,22 +100,5 @@ public final class TcpClientStream implements ClientStream {
     /** Closes the connection at once, if the tunnel is not over; its events are told why. */
     public void end(Failure failure) {
         half.end(failure);
-    }
-
-    private record Owner(Runnable onOver, ResponseEvents events) implements ByteStreamHalf.Owner {
-        @Override
-        public Failure lost(String detail) {
-            return Failure.of(Cause.UPSTREAM_RESET_IN_BODY, detail);
-        }
-
-        @Override
-        public @Nullable ConnectionInfo client() {
-            return events.clientConnection();
-        }
-
-        @Override
-        public void onClosed() {
-            onOver.run();
-        }
     }
 }

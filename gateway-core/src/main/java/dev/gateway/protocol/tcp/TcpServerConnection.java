@@ -131,7 +131,7 @@ public final class TcpServerConnection extends FirstBytesHandler implements Drai
 
     private TcpServerStream tunnel() {
         TcpServerStream stream = new TcpServerStream(this::refuse, info);
-        ByteStreamHalf made = new ByteStreamHalf(ByteStreamHalf.Owner.ofClient(info), stream, observer, timers);
+        ByteStreamHalf made = ByteStreamHalf.ofClient(info, stream, observer, timers);
         half = made;
         stream.over(made);
         ctx.pipeline().addAfter(ctx.name(), null, made);
