@@ -16,19 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Shuts a connection down from our side: by an error, or once what was written has left. Part of it. */
 final class ConnectionShutdown {
-    /** The connection that is shut down. */
-    interface Owner {
-        /** Returns its place in the pipeline; it has one. */
-        ChannelHandlerContext context();
-
-        /** Hands over what was written to the socket. */
-        void flush(ChannelHandlerContext ctx);
-
-        /** Tells all streams that they were lost with the connection. */
-        void failStreams();
-    }
-
-    private final Owner owner;
+    private final MultiplexedConnection connection;
     private final Http2Connection h2;
     private final FrameWriter writer;
     private final TimerWheel timers;
@@ -48,8 +36,8 @@ final class ConnectionShutdown {
      *
      * @param writeIdleMillis how long the peer may take nothing, 0 for no limit
      */
-    ConnectionShutdown(Owner owner, Codec codec, long writeIdleMillis) {
-        this.owner = owner;
+    ConnectionShutdown(MultiplexedConnection connection, Codec codec, long writeIdleMillis) {
+        this.connection = connection;
         this.h2 = codec.connection();
         this.writer = codec.writer();
         this.timers = codec.timers();
@@ -131,10 +119,10 @@ final class ConnectionShutdown {
         }
         failed = true;
         boolean told = tell(code, detail);
-        owner.failStreams();
+        connection.failStreams();
         if (!told) {
             closing = true;
-            owner.context().close();
+            connection.context().close();
         } else if (code == Http2Error.NO_ERROR) {
             answered = sent; // the peer has been idle for long
             closeAfterWrites();
@@ -145,7 +133,7 @@ final class ConnectionShutdown {
 
     /** Tells the peer by GOAWAY why; returns false if there is no memory even for that. */
     private boolean tell(Http2Error code, String detail) {
-        ChannelHandlerContext ctx = owner.context();
+        ChannelHandlerContext ctx = connection.context();
         int last = h2.remote().lastStreamCreated();
         try {
             ByteBuf debug = ByteBufUtil.encodeString(ctx.alloc(), CharBuffer.wrap(detail), StandardCharsets.UTF_8);
@@ -163,8 +151,8 @@ final class ConnectionShutdown {
             return;
         }
         closing = true;
-        ChannelHandlerContext ctx = owner.context();
-        owner.flush(ctx);
+        ChannelHandlerContext ctx = connection.context();
+        connection.flush(ctx);
         writer.emit(ctx); // a flush within another does nothing yet
         // A client that still reads a response sends WINDOW_UPDATE. If that meets a closed socket, the kernel
         // resets the connection, and the rest of the response is lost.
@@ -185,13 +173,13 @@ final class ConnectionShutdown {
     }
 
     private boolean endLingering() {
-        owner.context().close();
+        connection.context().close();
         return true;
     }
 
     private ClosingTimer timer() {
         if (timer == null) {
-            timer = new ClosingTimer(owner.context().channel(), timers, writeIdleMillis);
+            timer = new ClosingTimer(connection.context().channel(), timers, writeIdleMillis);
         }
         return timer;
     }

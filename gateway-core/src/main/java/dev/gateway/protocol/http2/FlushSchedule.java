@@ -6,13 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /** When a connection flushes: once for each batch of reads, and once for all who ask in a turn of the event loop. Part of it. */
 final class FlushSchedule {
-    /** The connection that is flushed. */
-    interface Owner {
-        /** Hands over what waits for windows as far as they go, and all that was written to the socket. */
-        void flush(ChannelHandlerContext ctx);
-    }
-
-    private final Owner owner;
+    private final MultiplexedConnection connection;
     private final Http2Connection h2;
     private final ConnectionShutdown ending;
     private final Runnable task = this::flushScheduled;
@@ -20,8 +14,8 @@ final class FlushSchedule {
     private boolean reading;
     private boolean scheduled;
 
-    FlushSchedule(Owner owner, Http2Connection h2, ConnectionShutdown ending) {
-        this.owner = owner;
+    FlushSchedule(MultiplexedConnection connection, Http2Connection h2, ConnectionShutdown ending) {
+        this.connection = connection;
         this.h2 = h2;
         this.ending = ending;
     }
@@ -53,7 +47,7 @@ final class FlushSchedule {
             scheduled = true;
             ctx.executor().execute(task);
         } else {
-            owner.flush(ctx);
+            connection.flush(ctx);
         }
     }
 
@@ -61,7 +55,7 @@ final class FlushSchedule {
         scheduled = false;
         ChannelHandlerContext ctx = context;
         if (ctx != null && !ending.isClosing()) {
-            owner.flush(ctx);
+            connection.flush(ctx);
         }
     }
 }

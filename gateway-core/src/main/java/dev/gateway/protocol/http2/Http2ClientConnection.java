@@ -264,19 +264,19 @@ public final class Http2ClientConnection extends MultiplexedConnection
     }
 
     @Override
-    public void onHeaders(Http2Stream h2, ReceivedHeaders headers, boolean last) throws Http2Exception {
+    void onHeaders(Http2Stream h2, ReceivedHeaders headers, boolean last) throws Http2Exception {
         probe.onMessage();
         requests.onHeaders(h2, headers, last);
     }
 
     @Override
-    public void onOversized(Http2Stream h2) {
+    void onOversized(Http2Stream h2) {
         sender().reset(h2, Http2Error.INTERNAL_ERROR);
     }
 
     /** Before the stream is told, so that the request does not come back here at once. */
     @Override
-    public void onResetByPeer(MultiplexedStream stream, long errorCode) throws Http2Exception {
+    void onResetByPeer(MultiplexedStream stream, long errorCode) throws Http2Exception {
         requests.onReset(errorCode);
         checkHttp1Required(errorCode, false);
         super.onResetByPeer(stream, errorCode);
@@ -288,7 +288,7 @@ public final class Http2ClientConnection extends MultiplexedConnection
     }
 
     @Override
-    public void onSettings(Http2Settings received) {
+    void onSettings(Http2Settings received) {
         requests.onSettings(received);
         if (!ready) {
             ready = true;
@@ -299,13 +299,13 @@ public final class Http2ClientConnection extends MultiplexedConnection
     }
 
     @Override
-    public void onPriorityUpdate(PriorityUpdate update) throws Http2Exception {
+    void onPriorityUpdate(PriorityUpdate update) throws Http2Exception {
         // RFC 9218, section 7.1
         throw Http2Exception.connectionError(Http2Error.PROTOCOL_ERROR, "PRIORITY_UPDATE by a server");
     }
 
     @Override
-    public void onGoAway(long errorCode) {
+    void onGoAway(long errorCode) {
         checkHttp1Required(errorCode, true);
         goAwayOnce();
     }

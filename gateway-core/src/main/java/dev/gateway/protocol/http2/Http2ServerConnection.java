@@ -94,22 +94,22 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
     // Streams.
 
     @Override
-    public void onHeaders(Http2Stream h2, ReceivedHeaders headers, boolean last) throws Http2Exception {
+    void onHeaders(Http2Stream h2, ReceivedHeaders headers, boolean last) throws Http2Exception {
         requests.onHeaders(h2, headers, last);
     }
 
     @Override
-    public void onOversized(Http2Stream h2) {
+    void onOversized(Http2Stream h2) {
         requests.onOversized(h2);
     }
 
     @Override
-    public void onPriorityUpdate(PriorityUpdate update) throws Http2Exception {
+    void onPriorityUpdate(PriorityUpdate update) throws Http2Exception {
         requests.onPriorityUpdate(update);
     }
 
     @Override
-    public void onResetByPeer(MultiplexedStream stream, long errorCode) throws Http2Exception {
+    void onResetByPeer(MultiplexedStream stream, long errorCode) throws Http2Exception {
         boolean rapid = stream instanceof Http2ServerStream server && server.isYoungAndUnanswered();
         super.onResetByPeer(stream, errorCode);
         if (rapid) {
@@ -249,7 +249,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
     }
 
     @Override
-    public void onSettings(Http2Settings received) {
+    void onSettings(Http2Settings received) {
         prefaceSeen = true;
     }
 

@@ -14,6 +14,7 @@ import io.netty.handler.codec.http2.Http2ConnectionAdapter;
 import io.netty.handler.codec.http2.Http2ConnectionHandler;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
 import java.io.IOException;
 import java.util.List;
@@ -26,14 +27,7 @@ import org.slf4j.LoggerFactory;
  * MultiplexedStream} above, one handler and no channel per stream. Flushes once per batch of reads or of writes. Made on
  * the channel's event loop, and lives there, as the last handler of its pipeline, until the channel closes.
  */
-abstract class MultiplexedConnection extends Http2ConnectionHandler
-        implements ConnectionShutdown.Owner,
-                FlushSchedule.Owner,
-                PeerFrames.Owner,
-                ReceiveWindows.Owner,
-                StreamErrors.Owner,
-                StreamSender.Owner,
-                WindowGrowth.Owner {
+abstract class MultiplexedConnection extends Http2ConnectionHandler {
     private static final Logger log = LoggerFactory.getLogger(MultiplexedConnection.class);
     private static final int MAX_UNREAD = 1024 * 1024;
     private static final int MAX_UNREAD_REQUESTS = 16 * 1024 * 1024; // 2,048 heads of 8 KiB
@@ -109,21 +103,30 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler
     /** The peer has read what was sent before a PING of ours. */
     void onPingAnswered(long data) {}
 
-    @Override
-    public void onResetByPeer(MultiplexedStream stream, long errorCode) throws Http2Exception {
+    /** A head, or trailers. */
+    abstract void onHeaders(Http2Stream h2, ReceivedHeaders headers, boolean last) throws Http2Exception;
+
+    /** The header list of a new stream was larger than the limit. */
+    abstract void onOversized(Http2Stream h2);
+
+    abstract void onPriorityUpdate(PriorityUpdate update) throws Http2Exception;
+
+    abstract void onSettings(Http2Settings received);
+
+    /** The peer has reset the stream. */
+    void onResetByPeer(MultiplexedStream stream, long errorCode) throws Http2Exception {
         stream.fail(stream.resetByPeer(errorCode));
     }
 
-    @Override
-    public void onGoAway(long errorCode) {}
+    void onGoAway(long errorCode) {}
 
     /** A batch of frames was read. */
     void afterRead() {}
 
     // Life.
 
-    @Override
-    public final ChannelHandlerContext context() {
+    /** Returns its place in the pipeline; it has one. */
+    final ChannelHandlerContext context() {
         ChannelHandlerContext ctx = context;
         if (ctx == null) {
             throw new IllegalStateException("not in a pipeline");
@@ -131,7 +134,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler
         return ctx;
     }
 
-    public final boolean isOpen() {
+    final boolean isOpen() {
         return context != null && !ending.isFailed() && !ending.isClosing();
     }
 
@@ -283,14 +286,13 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler
         flushes.request();
     }
 
-    @Override
-    public final void ping(long data) {
+    /** Sends a PING. */
+    final void ping(long data) {
         encoder().writePing(context(), false, data, context().newPromise());
         requestFlush();
     }
 
-    @Override
-    public final void onPingAck(long data) {
+    final void onPingAck(long data) {
         if (data == WindowGrowth.PING) {
             shared.growth().onPingAck();
         } else {
@@ -298,8 +300,8 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler
         }
     }
 
-    @Override
-    public final void failStreams() {
+    /** Fails all streams: they were lost with the connection. */
+    final void failStreams() {
         streams.forEach(stream -> stream.fail(stream.lost()));
     }
 
@@ -311,8 +313,8 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler
         streamErrors.on(ctx, outbound, error);
     }
 
-    @Override
-    public final void onFlood(ChannelHandlerContext ctx, Http2Exception flood) {
+    /** Ends the connection for too many errors, or one that is enough. */
+    final void onFlood(ChannelHandlerContext ctx, Http2Exception flood) {
         onConnectionError(ctx, false, flood, flood);
     }
 
@@ -408,7 +410,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler
     }
 
     /** Returns how the peer has broken the protocol, so that the connection had to be ended; null if it has not. */
-    public final @Nullable String offence() {
+    final @Nullable String offence() {
         return offence;
     }
 }

@@ -11,33 +11,16 @@ import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
 
-/** Hands the frames that Netty has read and found in order to their streams, or to the connection. */
+/** Dispatches valid frames that Netty has read to their streams, or to the connection. */
 final class PeerFrames implements Http2FrameListener {
-    /** The connection, which is told what is not the matter of one of our streams alone. */
-    interface Owner {
-        /** A head, or trailers. */
-        void onHeaders(Http2Stream h2, ReceivedHeaders headers, boolean last) throws Http2Exception;
-
-        /** The peer has reset the stream. */
-        void onResetByPeer(MultiplexedStream stream, long errorCode) throws Http2Exception;
-
-        void onPriorityUpdate(PriorityUpdate update) throws Http2Exception;
-
-        void onSettings(Http2Settings received);
-
-        void onPingAck(long data);
-
-        void onGoAway(long errorCode);
-    }
-
-    private final Owner owner;
-    private final Http2Connection connection;
+    private final MultiplexedConnection connection;
+    private final Http2Connection netty;
     private final ClosedStreams closed;
     private final OpenStreams streams;
 
-    PeerFrames(Owner owner, Codec codec, OpenStreams streams) {
-        this.owner = owner;
-        this.connection = codec.connection();
+    PeerFrames(MultiplexedConnection connection, Codec codec, OpenStreams streams) {
+        this.connection = connection;
+        this.netty = codec.connection();
         this.closed = codec.closed();
         this.streams = streams;
     }
@@ -60,9 +43,9 @@ final class PeerFrames implements Http2FrameListener {
             int padding,
             boolean last)
             throws Http2Exception {
-        Http2Stream h2 = connection.stream(streamId);
+        Http2Stream h2 = netty.stream(streamId);
         if (h2 != null) {
-            owner.onHeaders(h2, (ReceivedHeaders) headers, last);
+            connection.onHeaders(h2, (ReceivedHeaders) headers, last);
         }
     }
 
@@ -72,7 +55,7 @@ final class PeerFrames implements Http2FrameListener {
         closed.onResetByPeer(streamId);
         if (stream != null) {
             stream.touch();
-            owner.onResetByPeer(stream, errorCode);
+            connection.onResetByPeer(stream, errorCode);
         }
     }
 
@@ -84,26 +67,26 @@ final class PeerFrames implements Http2FrameListener {
             if (streamId != 0) {
                 throw Http2Exception.connectionError(Http2Error.PROTOCOL_ERROR, "PRIORITY_UPDATE on a stream");
             }
-            owner.onPriorityUpdate(PriorityUpdate.read(payload));
+            connection.onPriorityUpdate(PriorityUpdate.read(payload));
         }
     }
 
     @Override
     public void onSettingsRead(ChannelHandlerContext ctx, Http2Settings settings) {
-        owner.onSettings(settings);
+        connection.onSettings(settings);
     }
 
     @Override
     public void onPingAckRead(ChannelHandlerContext ctx, long data) {
-        owner.onPingAck(data);
+        connection.onPingAck(data);
     }
 
     @Override
     public void onGoAwayRead(ChannelHandlerContext ctx, int lastStreamId, long errorCode, ByteBuf debugData) {
-        owner.onGoAway(errorCode);
+        connection.onGoAway(errorCode);
     }
 
-    // What needs nothing of us: Netty has seen to it, or nobody sends it.
+    // Frames that need no action here: Netty has handled them, or peers do not send them.
 
     @Override
     public void onHeadersRead(

@@ -1,7 +1,6 @@
 package dev.gateway.protocol.http2;
 
 import io.netty.buffer.Unpooled;
-import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http2.Http2Connection;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2LocalFlowController;
@@ -11,22 +10,13 @@ import io.netty.handler.codec.http2.Http2Stream;
 final class ReceiveWindows {
     private static final int DEFAULT_WINDOW = 65_535;
 
-    /** The connection. */
-    interface Owner {
-        /** Returns its place in the pipeline; it has one. */
-        ChannelHandlerContext context();
-
-        /** Windows could not be kept. */
-        void onError(ChannelHandlerContext ctx, boolean outbound, Throwable cause);
-    }
-
-    private final Owner owner;
+    private final MultiplexedConnection connection;
     private final FlushSchedule flushes;
     private final Http2Stream all;
     private final Http2LocalFlowController controller;
 
-    ReceiveWindows(Owner owner, Http2Connection h2, FlushSchedule flushes) {
-        this.owner = owner;
+    ReceiveWindows(MultiplexedConnection connection, Http2Connection h2, FlushSchedule flushes) {
+        this.connection = connection;
         this.flushes = flushes;
         this.all = h2.connectionStream();
         this.controller = h2.local().flowController();
@@ -47,7 +37,7 @@ final class ReceiveWindows {
                 flushes.request();
             }
         } catch (Http2Exception e) {
-            owner.onError(owner.context(), true, e);
+            connection.onError(connection.context(), true, e);
         }
     }
 
@@ -57,7 +47,7 @@ final class ReceiveWindows {
             controller.incrementWindowSize(h2, bytes);
             flushes.request();
         } catch (Http2Exception e) {
-            owner.onError(owner.context(), true, e);
+            connection.onError(connection.context(), true, e);
         }
     }
 

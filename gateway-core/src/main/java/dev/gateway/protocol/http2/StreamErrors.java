@@ -1,8 +1,6 @@
 package dev.gateway.protocol.http2;
 
-import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelPromise;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2Exception.StreamException;
@@ -11,25 +9,13 @@ import org.jspecify.annotations.Nullable;
 
 /** What is done about a peer that breaks the rules on one stream of a connection. Part of that. */
 final class StreamErrors {
-    /** The connection. */
-    interface Owner {
-        /** There were too many errors, or one that is enough, so the connection ends. */
-        void onFlood(ChannelHandlerContext ctx, Http2Exception flood);
-
-        /** The header list of a new stream was larger than we take. */
-        void onOversized(Http2Stream h2);
-
-        /** Resets a stream that we do not know. */
-        ChannelFuture resetStream(ChannelHandlerContext ctx, int streamId, long errorCode, ChannelPromise promise);
-    }
-
-    private final Owner owner;
+    private final MultiplexedConnection connection;
     private final Codec codec;
     private final OpenStreams streams;
     private final StreamSender sender;
 
-    StreamErrors(Owner owner, Codec codec, OpenStreams streams, StreamSender sender) {
-        this.owner = owner;
+    StreamErrors(MultiplexedConnection connection, Codec codec, OpenStreams streams, StreamSender sender) {
+        this.connection = connection;
         this.codec = codec;
         this.streams = streams;
         this.sender = sender;
@@ -71,7 +57,7 @@ final class StreamErrors {
             count.add();
             return false;
         } catch (Http2Exception flood) {
-            owner.onFlood(ctx, flood);
+            connection.onFlood(ctx, flood);
             return true;
         }
     }
@@ -83,7 +69,7 @@ final class StreamErrors {
     private void onHeaderListTooLarge(ChannelHandlerContext ctx, @Nullable Http2Stream known, StreamException error) {
         Long limit = codec.settings().maxHeaderListSize();
         if (limit != null && codec.headers().blockLength() < limit / 8) {
-            owner.onFlood(ctx, codec.guard().violation(Http2Violation.HEADER_BOMB));
+            connection.onFlood(ctx, codec.guard().violation(Http2Violation.HEADER_BOMB));
             return;
         }
         int id = error.streamId();
@@ -110,7 +96,7 @@ final class StreamErrors {
         if (h2 == null) {
             resetUnknown(ctx, id, error.error());
         } else if (streams.of(h2) == null) {
-            owner.onOversized(h2);
+            connection.onOversized(h2);
         } else if (!isTooManyProvoked(ctx)) {
             refuse(h2, error, "more header or trailer fields than allowed");
         }
@@ -126,6 +112,6 @@ final class StreamErrors {
     }
 
     private void resetUnknown(ChannelHandlerContext ctx, int id, Http2Error error) {
-        owner.resetStream(ctx, id, error.code(), ctx.newPromise());
+        connection.resetStream(ctx, id, error.code(), ctx.newPromise());
     }
 }

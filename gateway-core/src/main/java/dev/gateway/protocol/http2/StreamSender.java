@@ -11,7 +11,6 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http2.Http2Connection;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Exception;
-import io.netty.handler.codec.http2.Http2LifecycleManager;
 import io.netty.handler.codec.http2.Http2RemoteFlowController;
 import io.netty.handler.codec.http2.Http2Stream;
 import io.netty.util.AsciiString;
@@ -22,14 +21,8 @@ import org.jspecify.annotations.Nullable;
  * RST_STREAM at once. Part of the connection, on its event loop; all waits for its flush.
  */
 final class StreamSender {
-    /** The connection, which knows what becomes of streams that end. */
-    interface Owner extends Http2LifecycleManager {
-        /** Returns its place in the pipeline; it has one. */
-        ChannelHandlerContext context();
-    }
-
-    private final Owner owner;
-    private final Http2Connection connection;
+    private final MultiplexedConnection connection;
+    private final Http2Connection netty;
     private final Http2RemoteFlowController outbound;
     private final FrameWriter writer;
     private final ClosedStreams closed;
@@ -40,10 +33,10 @@ final class StreamSender {
     private @Nullable AsciiString scheme; // of the connection; known once it has sent a request
     private long dataWritten; // bytes of all bodies
 
-    StreamSender(Owner owner, Codec codec, ConnectionShutdown ending, FlushSchedule flushes) {
-        this.owner = owner;
-        this.connection = codec.connection();
-        this.outbound = connection.remote().flowController();
+    StreamSender(MultiplexedConnection connection, Codec codec, ConnectionShutdown ending, FlushSchedule flushes) {
+        this.connection = connection;
+        this.netty = codec.connection();
+        this.outbound = netty.remote().flowController();
         this.writer = codec.writer();
         this.closed = codec.closed();
         this.guard = codec.guard();
@@ -59,7 +52,7 @@ final class StreamSender {
         return outbound.isWritable(h2)
                 || (!outbound.hasFlowControlled(h2)
                         && hasWindow(h2)
-                        && hasWindow(connection.connectionStream())
+                        && hasWindow(netty.connectionStream())
                         && takesMore());
     }
 
@@ -67,7 +60,7 @@ final class StreamSender {
     boolean takesAll(Http2Stream h2, int bytes) {
         return isWritable(h2)
                 && outbound.windowSize(h2) >= bytes
-                && outbound.windowSize(connection.connectionStream()) >= bytes;
+                && outbound.windowSize(netty.connectionStream()) >= bytes;
     }
 
     /** Whether the socket takes more, so that frames without flow control need not wait for it. */
@@ -76,7 +69,7 @@ final class StreamSender {
     }
 
     Channel channel() {
-        return owner.context().channel();
+        return connection.context().channel();
     }
 
     boolean hasPending(Http2Stream h2) {
@@ -131,13 +124,13 @@ final class StreamSender {
 
     /** Writes what {@link #sent} points at. Returns how many bytes it takes, 0 if the connection has failed instead. */
     private int writeHeaders(Http2Stream h2, boolean interim, boolean last) {
-        ChannelHandlerContext ctx = owner.context();
+        ChannelHandlerContext ctx = connection.context();
         ending.onSent();
         int bytes;
         try {
             bytes = writer.head(ctx, h2.id(), sent, last);
         } catch (Http2Exception | RuntimeException | Error e) {
-            owner.onError(ctx, true, e); // part of it may be in HPACK's table, so no head after it could be read
+            connection.onError(ctx, true, e); // part of it may be in HPACK's table, so no head after it could be read
             return 0;
         } finally {
             sent.forget();
@@ -151,19 +144,19 @@ final class StreamSender {
 
     /** The last of what we send on a stream was written. */
     void closeLocal(Http2Stream h2) {
-        owner.closeStreamLocal(h2, owner.context().newSucceededFuture());
+        connection.closeStreamLocal(h2, connection.context().newSucceededFuture());
     }
 
     /** Ends a stream in both directions. */
     void reset(Http2Stream h2, Http2Error error) {
-        ChannelHandlerContext ctx = owner.context();
+        ChannelHandlerContext ctx = connection.context();
         if (h2.state() != Http2Stream.State.CLOSED && !h2.isResetSent() && !ending.isClosing()) {
             closed.onResetByUs(h2.id());
             guard.onResetSent();
             if (h2.state().remoteSideOpen()) {
                 ending.onCutShort();
             }
-            owner.resetStream(ctx, h2.id(), error.code(), ctx.newPromise());
+            connection.resetStream(ctx, h2.id(), error.code(), ctx.newPromise());
             flushes.request();
         }
     }

@@ -15,16 +15,10 @@ final class WindowGrowth {
     /** What an ended stream may leave untaken without its growth being withheld; one that never grew may as well. */
     private static final int UNTAKEN = 256 * 1024;
 
-    /** About as long as somebody who takes nothing is waited for. */
+    /** About as long as a receiver that takes nothing may wait. */
     private static final long WITHHELD_NANOS = 60_000_000_000L;
 
-    /** The connection. */
-    interface Owner {
-        /** Sends a PING, whose answer comes back by {@link #onPingAck}. */
-        void ping(long data);
-    }
-
-    private final Owner owner;
+    private final MultiplexedConnection connection;
     private final ReceiveWindows windows;
     private final TimerWheel timers;
     private int budget;
@@ -34,8 +28,8 @@ final class WindowGrowth {
     private long pingedAt;
     private long roundTrip; // in nanoseconds; 0 until it is known
 
-    WindowGrowth(Owner owner, ReceiveWindows windows, TimerWheel timers, int budget) {
-        this.owner = owner;
+    WindowGrowth(MultiplexedConnection connection, ReceiveWindows windows, TimerWheel timers, int budget) {
+        this.connection = connection;
         this.windows = windows;
         this.timers = timers;
         this.budget = budget;
@@ -81,7 +75,7 @@ final class WindowGrowth {
         if (!pinged && (roundTrip == 0 || now - pingedAt > PING_AGAIN_NANOS)) {
             pinged = true;
             pingedAt = now;
-            owner.ping(PING);
+            connection.ping(PING);
         }
     }
 
@@ -93,8 +87,9 @@ final class WindowGrowth {
     }
 
     /**
-     * A stream has ended. What came last may wait for somebody slow long after that, and nobody says when it has gone: so
-     * as much of the growth is withheld for a while, lest one stream after the other fills all of it.
+     * Gives the growth of an ended stream back. Bytes that came last may still wait for a slow receiver, and no event tells
+     * when they have gone. Their part of the budget is withheld for a minute, so that streams cannot use up the budget one
+     * after another.
      *
      * @param untaken how much of what was received was not taken yet
      */

@@ -5,61 +5,36 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gateway.protocol.http2.Frames.Frame;
-import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
-import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.handler.codec.http2.Http2Error;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** How a connection is shut down from our side, in time that only the test moves on. */
-class ConnectionShutdownTest implements ConnectionShutdown.Owner {
-    private final EmbeddedChannel channel = new EmbeddedChannel(new ChannelInboundHandlerAdapter());
-    private final Codec codec =
-            Codec.of(true, Http2ServerSettings.DEFAULT.wire(), 10, 100, new Pair.Counts(), Pair.wheel(channel));
-    private final ConnectionShutdown ending = new ConnectionShutdown(this, codec, 10_000);
+class ConnectionShutdownTest {
+    private final RawClient client = new RawClient();
+    private final ConnectionShutdown ending = client.server.shared().ending();
     private int failed;
-    private int flushed;
 
     ConnectionShutdownTest() {
-        channel.freezeTime();
+        request(1);
+        client.request(0).onReset = () -> failed++;
+        client.received.clear();
     }
 
     @AfterEach
     void close() {
-        channel.close();
-        ending.onInactive();
-        channel.finishAndReleaseAll();
+        client.close();
     }
 
-    @Override
-    public ChannelHandlerContext context() {
-        return channel.pipeline().firstContext();
-    }
-
-    @Override
-    public void flush(ChannelHandlerContext ctx) {
-        flushed++;
-        ctx.flush();
-    }
-
-    @Override
-    public void failStreams() {
-        failed++;
+    private void request(int stream) {
+        client.send(Frames.HEADERS, Frames.END_HEADERS, stream, Frames.post());
     }
 
     private List<Frame> sent() {
-        ByteBuf all = Unpooled.buffer();
-        for (ByteBuf out = channel.readOutbound(); out != null; out = channel.readOutbound()) {
-            all.writeBytes(out);
-            out.release();
-        }
-        return Frames.read(all);
+        client.collect();
+        return client.received;
     }
 
     @Test
@@ -75,10 +50,9 @@ class ConnectionShutdownTest implements ConnectionShutdown.Owner {
         assertEquals("the connection ended by a protocol error", ending.lossDetail());
         assertTrue(ending.isFailed());
         assertFalse(ending.isClosing());
-        assertTrue(channel.isOpen());
-        channel.advanceTimeBy(500, TimeUnit.MILLISECONDS);
-        channel.runScheduledPendingTasks();
-        assertFalse(channel.isOpen());
+        assertTrue(client.channel.isOpen());
+        client.advance(500);
+        assertFalse(client.channel.isOpen());
     }
 
     @Test
@@ -93,9 +67,8 @@ class ConnectionShutdownTest implements ConnectionShutdown.Owner {
     void whatHasLeftIsNotWaitedFor() {
         ending.closeAfterWrites();
         assertTrue(ending.isClosing());
-        assertEquals(1, flushed);
-        channel.runPendingTasks();
-        assertFalse(channel.isOpen());
+        client.collect();
+        assertFalse(client.channel.isOpen());
     }
 
     /** What it sends while it reads must not meet a closed socket, whose reset destroys the rest of the response. */
@@ -135,26 +108,24 @@ class ConnectionShutdownTest implements ConnectionShutdown.Owner {
     void toEndWithoutAnErrorNeedsNoWaitEither() {
         ending.fail(Http2Error.NO_ERROR, "");
         assertEquals(1, sent().size());
-        channel.runPendingTasks();
-        assertFalse(channel.isOpen());
+        assertFalse(client.channel.isOpen());
     }
 
     @Test
     void whatArrivesTooLateIsDropped() {
         ending.fail(Http2Error.PROTOCOL_ERROR, "bad");
-        ByteBuf late = Unpooled.wrappedBuffer(new byte[100]);
-        ending.drop(late);
-        assertEquals(0, late.readableBytes());
-        late.release();
+        request(3);
+        assertEquals(1, client.recorder.requests.size());
     }
 
     @Test
     void aClosedConnectionIsToldNothing() {
-        ending.onInactive();
+        client.channel.close();
+        failed = 0;
         ending.fail(Http2Error.PROTOCOL_ERROR, "bad");
         ending.closeAfterWrites();
         assertEquals(List.of(), sent());
         assertEquals(0, failed);
-        assertEquals(0, flushed);
+        assertFalse(ending.isFailed());
     }
 }

@@ -1,58 +1,51 @@
 package dev.gateway.protocol.http2;
 
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.channel.embedded.EmbeddedChannel;
-import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-class FlushScheduleTest implements FlushSchedule.Owner, ConnectionShutdown.Owner {
-    private final EmbeddedChannel channel = new EmbeddedChannel(new ChannelInboundHandlerAdapter());
-    private final Codec codec =
-            Codec.of(true, Http2ServerSettings.DEFAULT.wire(), 10, 100, new Pair.Counts(), Pair.wheel(channel));
-    private final ConnectionShutdown ending = new ConnectionShutdown(this, codec, 0);
-    private final FlushSchedule flushes = new FlushSchedule(this, codec.connection(), ending);
+class FlushScheduleTest {
+    private final RawClient client = new RawClient();
+    private final FlushSchedule flushes = client.server.shared().flushes();
     private int flushed;
+
+    FlushScheduleTest() {
+        client.channel.pipeline().addFirst(new ChannelOutboundHandlerAdapter() {
+            @Override
+            public void flush(ChannelHandlerContext ctx) {
+                flushed++;
+                ctx.flush();
+            }
+        });
+    }
 
     @AfterEach
     void close() {
-        channel.finishAndReleaseAll();
+        client.close();
     }
 
-    @Override
-    public ChannelHandlerContext context() {
-        return channel.pipeline().firstContext();
-    }
-
-    @Override
-    public void flush(ChannelHandlerContext ctx) {
-        flushed++;
-    }
-
-    @Override
-    public void failStreams() {}
-
-    private void open(int... streams) throws Http2Exception {
+    private void open(int... streams) {
         for (int stream : streams) {
-            codec.connection().remote().createStream(stream, false);
+            client.send(Frames.HEADERS, Frames.END_HEADERS, stream, Frames.post());
         }
+        flushed = 0;
     }
 
     @Test
     void withoutAChannelThereIsNothingToFlush() {
-        flushes.request();
-        channel.runPendingTasks();
-        assertEquals(0, flushed);
+        Http2ServerConnection unused = Http2ServerConnection.create(
+                Pair.info(), client.recorder, client.counts, Pair.wheel(client.channel), Http2ServerSettings.DEFAULT);
+        assertDoesNotThrow(unused.shared().flushes()::request);
     }
 
     @Test
-    void theOnlyStreamIsFlushedAtOnce() throws Http2Exception {
-        flushes.onAdded(context());
+    void theOnlyStreamIsFlushedAtOnce() {
         open(1);
         flushes.request();
         assertEquals(1, flushed);
@@ -61,22 +54,21 @@ class FlushScheduleTest implements FlushSchedule.Owner, ConnectionShutdown.Owner
     }
 
     @Test
-    void manyStreamsAreFlushedTogether() throws Http2Exception {
-        flushes.onAdded(context());
+    void manyStreamsAreFlushedTogether() {
         open(1, 3);
         flushes.request();
         flushes.request();
         assertEquals(0, flushed);
-        channel.runPendingTasks();
+        client.channel.runPendingTasks();
         assertEquals(1, flushed);
         flushes.request();
-        channel.runPendingTasks();
+        client.channel.runPendingTasks();
         assertEquals(2, flushed);
     }
 
     @Test
     void whoReadsFlushesWhenTheBatchEnds() {
-        flushes.onAdded(context());
+        open(1);
         flushes.onRead();
         assertTrue(flushes.isReading());
         flushes.request();
@@ -88,12 +80,11 @@ class FlushScheduleTest implements FlushSchedule.Owner, ConnectionShutdown.Owner
     }
 
     @Test
-    void nothingIsFlushedOnceTheConnectionCloses() throws Http2Exception {
-        flushes.onAdded(context());
+    void nothingIsFlushedOnceTheConnectionCloses() {
         open(1, 3);
         flushes.request();
-        ending.onInactive();
-        channel.runPendingTasks();
+        client.server.shared().ending().onInactive();
+        client.channel.runPendingTasks();
         flushes.request();
         assertEquals(0, flushed);
     }
