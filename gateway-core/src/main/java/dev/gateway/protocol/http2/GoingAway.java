@@ -5,32 +5,14 @@ import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
 
 /**
- * How a server connection takes leave of its client (RFC 9113, section 6.8): by a first GOAWAY, after which requests that
- * are on their way are still taken, and by one that names the last stream once the client has read the first. Part of the
+ * Graceful shutdown of a server connection by two GOAWAY frames (RFC 9113, section 6.8). After the first, requests that are
+ * on their way are still taken. The second names the last stream, once the client has read the first. Part of the
  * connection; the timer is for clients that do not answer.
  */
 final class GoingAway extends Timer {
     private static final long ROUND_MILLIS = 1_000; // for requests under way while the first GOAWAY travels
     private static final int ROUNDS = 5; // of that time, if there are requests to wait for anyway
     static final long PING = 0x6472_6169_6e00_0001L;
-
-    /** The connection that goes away. */
-    interface Owner {
-        /** Whether anything can still be said on it. */
-        boolean isOpen();
-
-        /** Returns the last stream that the client has opened, 0 if it has opened none. */
-        int lastStream();
-
-        /** Whether any stream is open. */
-        boolean hasStreams();
-
-        /** Says by GOAWAY that new streams will be refused, and asks by PING whether that was read; flushes both. */
-        void announce(long ping);
-
-        /** Says by GOAWAY that no stream above this one is taken, and closes once those that are open are done. */
-        void endAfter(int lastStream);
-    }
 
     /** What the client was told, or is to be told; it goes down the list only. */
     private enum State {
@@ -43,13 +25,13 @@ final class GoingAway extends Timer {
         LAST_STREAM
     }
 
-    private final Owner owner;
+    private final Http2ServerConnection connection;
     private final TimerWheel timers;
     private State state = State.OPEN;
     private int rounds;
 
-    GoingAway(Owner owner, TimerWheel timers) {
-        this.owner = owner;
+    GoingAway(Http2ServerConnection connection, TimerWheel timers) {
+        this.connection = connection;
         this.timers = timers;
     }
 
@@ -65,7 +47,7 @@ final class GoingAway extends Timer {
 
     /** Tells a client the same; returns whether it did not know yet. */
     boolean tellClose() {
-        if (state != State.OPEN || !owner.isOpen()) {
+        if (state != State.OPEN || !connection.isOpen()) {
             return false;
         }
         begin();
@@ -74,7 +56,7 @@ final class GoingAway extends Timer {
 
     /** Takes no new streams, and closes when those it has are done. */
     void retire() {
-        if (state.compareTo(State.PENDING) > 0 || isArmed() || !owner.isOpen()) {
+        if (state.compareTo(State.PENDING) > 0 || isArmed() || !connection.isOpen()) {
             return;
         }
         begin();
@@ -85,7 +67,7 @@ final class GoingAway extends Timer {
 
     private void begin() {
         state = State.PENDING;
-        if (owner.lastStream() > 0) {
+        if (connection.lastStream() > 0) {
             say();
         }
     }
@@ -101,7 +83,7 @@ final class GoingAway extends Timer {
         state = State.GOING_AWAY;
         timers.arm(this, ROUND_MILLIS); // first, since flushing may end the connection
         // Requests that are on their way are still taken: the last id is named when the client has read this.
-        owner.announce(PING);
+        connection.announce(PING);
     }
 
     /** The client has read what was sent before the PING. */
@@ -114,15 +96,15 @@ final class GoingAway extends Timer {
     /** Takes no stream any more that has not come yet. */
     void sayLastStream() {
         cancel();
-        if (state != State.LAST_STREAM && owner.isOpen()) {
+        if (state != State.LAST_STREAM && connection.isOpen()) {
             state = State.LAST_STREAM;
-            owner.endAfter(owner.lastStream());
+            connection.endAfter(connection.lastStream());
         }
     }
 
     @Override
     protected void onExpired() {
-        if (state == State.GOING_AWAY && owner.hasStreams() && ++rounds < ROUNDS) {
+        if (state == State.GOING_AWAY && connection.hasStreams() && ++rounds < ROUNDS) {
             // The client may be far away, and nothing is lost by taking its requests.
             timers.arm(this, ROUND_MILLIS);
         } else {

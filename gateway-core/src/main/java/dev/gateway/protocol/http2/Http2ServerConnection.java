@@ -24,12 +24,12 @@ import org.jspecify.annotations.Nullable;
  * ALPN or once the client's preface was seen, then passes on the bytes read so far. Each HEADERS that opens a stream
  * goes to the {@link RequestHandler}. All on the channel's event loop.
  */
-public final class Http2ServerConnection extends MultiplexedConnection implements Drainable, GoingAway.Owner {
+public final class Http2ServerConnection extends MultiplexedConnection implements Drainable {
     private final Http2ServerSettings settings;
     private final Timer idleTimer = new IdleTimer();
     private final Timer ageTimer = new AgeTimer();
     private final Timer headersTimer = new HeadersTimer();
-    private final GoingAway goingAway = new GoingAway(this, timers);
+    final GoingAway goingAway = new GoingAway(this, timers);
     private final ServerStreams requests;
     private final UnfinishedInput unfinished;
     private boolean holding; // something unfinished
@@ -204,18 +204,18 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
 
     // What GoingAway asks for.
 
-    @Override
-    public int lastStream() {
+    /** Returns the last stream that the client has opened, 0 if it has opened none. */
+    int lastStream() {
         return connection().remote().lastStreamCreated();
     }
 
-    @Override
-    public boolean hasStreams() {
+    /** Whether any stream is open. */
+    boolean hasStreams() {
         return connection().numActiveStreams() > 0;
     }
 
-    @Override
-    public void announce(long ping) {
+    /** Says by GOAWAY that new streams will be refused, and asks by PING whether that was read; flushes both. */
+    void announce(long ping) {
         ChannelHandlerContext ctx = context();
         goAway(ctx, Integer.MAX_VALUE);
         shared().ending().onAsked();
@@ -223,8 +223,8 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
         flush(ctx);
     }
 
-    @Override
-    public void endAfter(int lastStream) {
+    /** Says by GOAWAY that no stream above this one is taken, and closes once those that are open are done. */
+    void endAfter(int lastStream) {
         codec.late().onLastStreamSaid(lastStream);
         goAway(context(), lastStream);
         if (hasStreams()) {

@@ -5,78 +5,43 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gateway.net.Drainable;
-import io.netty.channel.embedded.EmbeddedChannel;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** What a client is told when its connection goes away, in time that only the test moves on. */
 class GoingAwayTest {
-    private final EmbeddedChannel loop = new EmbeddedChannel();
-    private final FakeOwner owner = new FakeOwner();
-    private final GoingAway goingAway;
-
-    GoingAwayTest() {
-        loop.freezeTime();
-        goingAway = new GoingAway(owner, Pair.wheel(loop));
-    }
+    private final RawClient client = new RawClient();
+    private final GoingAway goingAway = client.server.goingAway;
 
     @AfterEach
     void close() {
-        goingAway.cancel();
-        loop.finishAndReleaseAll();
+        client.close();
     }
 
-    private static final class FakeOwner implements GoingAway.Owner {
-        final List<String> said = new ArrayList<>();
-        boolean open = true;
-        int lastStream;
-        boolean streams;
-
-        @Override
-        public boolean isOpen() {
-            return open;
-        }
-
-        @Override
-        public int lastStream() {
-            return lastStream;
-        }
-
-        @Override
-        public boolean hasStreams() {
-            return streams;
-        }
-
-        @Override
-        public void announce(long ping) {
-            said.add("going away");
-        }
-
-        @Override
-        public void endAfter(int lastStream) {
-            said.add("last is " + lastStream);
-        }
+    private List<String> said() {
+        client.collect();
+        return client.all(Frames.GOAWAY, 0).stream()
+                .map(frame -> frame.number(0) == Integer.MAX_VALUE ? "going away" : "last is " + frame.number(0))
+                .toList();
     }
 
     private void request(int stream) {
-        owner.lastStream = stream;
-        owner.streams = true;
-        goingAway.onRequest();
+        client.send(Frames.HEADERS, Frames.END_HEADERS | Frames.END_STREAM, stream, Frames.get());
     }
 
-    private void after(long millis) {
-        loop.advanceTimeBy(millis, TimeUnit.MILLISECONDS);
-        loop.runScheduledPendingTasks();
+    private void answerAll() {
+        for (Pair.Exchange request : client.recorder.requests) {
+            request.server().head(Http2ConnectionsTest.response(200), true);
+            request.server().flush();
+        }
     }
 
     @Test
     void nothingIsSaidOfAnOpenConnection() {
         request(1);
         goingAway.onPingAck(GoingAway.PING);
-        assertEquals(List.of(), owner.said);
+        assertEquals(List.of(), said());
         assertFalse(goingAway.isLastStreamSaid());
     }
 
@@ -84,31 +49,31 @@ class GoingAwayTest {
     void whoHasAskedIsToldAtOnceAndTheLastStreamOnceItHasReadThat() {
         request(5);
         goingAway.announceClose();
-        assertEquals(List.of("going away"), owner.said);
+        assertEquals(List.of("going away"), said());
         request(7);
         goingAway.onPingAck(GoingAway.PING + 1);
         assertFalse(goingAway.isLastStreamSaid());
         goingAway.onPingAck(GoingAway.PING);
-        assertEquals(List.of("going away", "last is 7"), owner.said);
+        assertEquals(List.of("going away", "last is 7"), said());
         assertTrue(goingAway.isLastStreamSaid());
     }
 
     @Test
     void whoHasAskedNothingYetMayAskOnce() {
         goingAway.announceClose();
-        after(60_000);
-        assertEquals(List.of(), owner.said);
+        client.advance(30_000);
+        assertEquals(List.of(), said());
         request(1);
-        assertEquals(List.of("going away"), owner.said);
+        assertEquals(List.of("going away"), said());
     }
 
     @Test
     void aRetiringConnectionWaitsForItsFirstRequestForAWhileOnly() {
         goingAway.retire();
-        after(Drainable.FIRST_REQUEST_MILLIS - 100);
-        assertEquals(List.of(), owner.said);
-        after(200);
-        assertEquals(List.of("last is 0"), owner.said);
+        client.advance(Drainable.FIRST_REQUEST_MILLIS - 100);
+        assertEquals(List.of(), said());
+        client.advance(200);
+        assertEquals(List.of("last is 0"), said());
     }
 
     @Test
@@ -116,8 +81,8 @@ class GoingAwayTest {
         goingAway.announceClose();
         goingAway.retire();
         goingAway.retire();
-        after(Drainable.FIRST_REQUEST_MILLIS + 100);
-        assertEquals(List.of("last is 0"), owner.said);
+        client.advance(Drainable.FIRST_REQUEST_MILLIS + 100);
+        assertEquals(List.of("last is 0"), said());
     }
 
     @Test
@@ -127,48 +92,48 @@ class GoingAwayTest {
         goingAway.announceClose();
         goingAway.retire();
         request(3);
-        assertEquals(List.of("going away"), owner.said);
+        assertEquals(List.of("going away"), said());
         goingAway.onPingAck(GoingAway.PING);
         goingAway.onPingAck(GoingAway.PING);
         goingAway.retire();
         goingAway.announceClose();
         request(5);
         goingAway.sayLastStream();
-        assertEquals(List.of("going away", "last is 3"), owner.said);
+        assertEquals(List.of("going away", "last is 3"), said());
     }
 
     @Test
     void aClientThatDoesNotAnswerIsWaitedForAsLongAsRequestsRun() {
         request(1);
         goingAway.retire();
-        after(1_100);
-        assertEquals(1, owner.said.size());
-        owner.streams = false;
-        after(1_100);
-        assertEquals(List.of("going away", "last is 1"), owner.said);
+        client.advance(1_100);
+        assertEquals(1, said().size());
+        answerAll();
+        client.advance(1_100);
+        assertEquals(List.of("going away", "last is 1"), said());
     }
 
     @Test
     void aClientThatNeverAnswersIsWaitedForAFewRounds() {
         request(1);
         goingAway.retire();
-        after(1_100);
-        after(1_100);
-        after(1_100);
-        after(1_100);
+        client.advance(1_100);
+        client.advance(1_100);
+        client.advance(1_100);
+        client.advance(1_100);
         assertFalse(goingAway.isLastStreamSaid());
-        after(1_100);
+        client.advance(1_100);
         assertTrue(goingAway.isLastStreamSaid());
     }
 
     @Test
     void nothingIsSaidOnAClosedConnection() {
         request(1);
-        owner.open = false;
+        client.channel.close();
         goingAway.announceClose();
         goingAway.retire();
         goingAway.sayLastStream();
-        assertEquals(List.of(), owner.said);
+        assertEquals(List.of(), said());
         assertFalse(goingAway.isLastStreamSaid());
     }
 }
