@@ -21,27 +21,6 @@ import org.jspecify.annotations.Nullable;
  * event loop.
  */
 final class ClientStreams implements Http2ClientStream.Owner {
-    /** The connection. */
-    interface Owner {
-        boolean isOpen();
-
-        /** It takes no new streams any more. */
-        void onExhausted();
-
-        /** Nobody wants the answer of a stream any more. */
-        void onUnwanted();
-
-        /** So many streams were reset that the peer may end the connection soon. */
-        void onWorn();
-
-        /** There may be room for more streams than before, or none is left that is open. */
-        void onCapacityChanged();
-
-        /** Returns how the upstream has broken the protocol, maybe on another stream; null if it has not. */
-        @Nullable
-        String offence();
-    }
-
     /**
      * So many requests are given up on one connection in {@link #WORN_NANOS}. Servers end one with too many resets, and the
      * requests of others with it: Netty's do so from 200 in 30 seconds. Those that are still open may be given up as well.
@@ -50,10 +29,10 @@ final class ClientStreams implements Http2ClientStream.Owner {
 
     static final long WORN_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    private final Owner owner;
+    private final Http2ClientConnection connection;
     private final Http2ClientSettings settings;
     private final Codec codec;
-    private final Http2Connection connection;
+    private final Http2Connection netty;
     private final OpenStreams streams;
     private final StreamContext shared;
     private final SilenceProbe probe;
@@ -72,22 +51,22 @@ final class ClientStreams implements Http2ClientStream.Owner {
     private boolean http1Follows; // what is tried again gets a connection of HTTP/1.1
 
     ClientStreams(
-            Owner owner,
+            Http2ClientConnection connection,
             Http2ClientSettings settings,
             Codec codec,
             OpenStreams streams,
             StreamContext shared,
             SilenceProbe probe) {
-        this.owner = owner;
+        this.connection = connection;
         this.settings = settings;
         this.codec = codec;
-        this.connection = codec.connection();
+        this.netty = codec.connection();
         this.streams = streams;
         this.shared = shared;
         this.probe = probe;
         this.limit = new StreamLimit(settings.assumedStreams(), codec.timers(), this::capacityChanged);
         this.covered = settings.assumedStreams();
-        connection.local().allowPushTo(false);
+        netty.local().allowPushTo(false);
     }
 
     // What the pool asks for.
@@ -99,7 +78,7 @@ final class ClientStreams implements Http2ClientStream.Owner {
 
     /** Returns how many streams are open. */
     int active() {
-        return connection.local().numActiveStreams() + reserved;
+        return netty.local().numActiveStreams() + reserved;
     }
 
     Http2ClientStream open(ResponseEvents events) {
@@ -159,7 +138,7 @@ final class ClientStreams implements Http2ClientStream.Owner {
         } else if (givenUp == MAX_GIVEN_UP) {
             givenUp = 0;
             if (codec.timers().nanoTime() - givenUpSinceNanos <= WORN_NANOS) {
-                owner.onWorn();
+                connection.onWorn();
             }
         }
     }
@@ -172,29 +151,29 @@ final class ClientStreams implements Http2ClientStream.Owner {
 
     @Override
     public void capacityChanged() {
-        if (owner.isOpen()) {
-            owner.onCapacityChanged();
+        if (connection.isOpen()) {
+            connection.onCapacityChanged();
         }
     }
 
     @Override
     public boolean send(Http2ClientStream stream, RequestHead head, boolean last) {
         reserved--;
-        if (!owner.isOpen()) {
+        if (!connection.isOpen()) {
             return false;
         }
-        if (connection.local().numActiveStreams() == 0) {
+        if (netty.local().numActiveStreams() == 0) {
             wasIdle = served > 0;
             batchesWhenIdle = probe.batches();
         }
-        int id = connection.local().incrementAndGetNextStreamId();
+        int id = netty.local().incrementAndGetNextStreamId();
         Http2Stream h2;
         try {
-            h2 = connection.local().createStream(id, false);
+            h2 = netty.local().createStream(id, false);
         } catch (Http2Exception e) {
             // Out of numbers, or the upstream went away or takes fewer streams since the stream was opened.
-            if (id < 0 || connection.goAwayReceived()) {
-                owner.onExhausted();
+            if (id < 0 || netty.goAwayReceived()) {
+                connection.onExhausted();
             }
             return false;
         }
@@ -220,7 +199,7 @@ final class ClientStreams implements Http2ClientStream.Owner {
                     RetrySafety.ALWAYS,
                     "the upstream went away before the request");
         }
-        String offence = owner.offence();
+        String offence = connection.offence();
         String detail = offence == null ? shared.ending().lossDetail() : "the upstream broke the protocol: " + offence;
         Cause cause = offence != null
                 ? Cause.UPSTREAM_PROTOCOL_ERROR
@@ -254,9 +233,7 @@ final class ClientStreams implements Http2ClientStream.Owner {
 
     /** Whether the upstream said by GOAWAY that it has not acted on this stream and never will. */
     private boolean isUnprocessed(@Nullable Http2Stream h2) {
-        return h2 != null
-                && connection.goAwayReceived()
-                && h2.id() > connection.local().lastStreamKnownByPeer();
+        return h2 != null && netty.goAwayReceived() && h2.id() > netty.local().lastStreamKnownByPeer();
     }
 
     @Override
@@ -266,7 +243,7 @@ final class ClientStreams implements Http2ClientStream.Owner {
 
     @Override
     public void onUnwanted() {
-        owner.onUnwanted();
+        connection.onUnwanted();
     }
 
     // What the upstream does.
@@ -295,7 +272,7 @@ final class ClientStreams implements Http2ClientStream.Owner {
     /** The upstream has reset a stream, which is still to be told. */
     void onReset(long errorCode) {
         if (errorCode == Http2Error.REFUSED_STREAM.code()) {
-            limit.onRefused(connection.local().numActiveStreams() - 1);
+            limit.onRefused(netty.local().numActiveStreams() - 1);
         }
     }
 

@@ -26,8 +26,7 @@ import org.jspecify.annotations.Nullable;
  * active channel, after ALPN or with prior knowledge; it sends the preface at once. It may be used once {@link
  * Listener#onReady} was called. All on the channel's event loop.
  */
-public final class Http2ClientConnection extends MultiplexedConnection
-        implements ClientStreams.Owner, SilenceProbe.Owner, UnfinishedAnswer.Owner {
+public final class Http2ClientConnection extends MultiplexedConnection {
     /** Who keeps the connection is told what it can be used for. Calls may come from within calls to it. */
     public interface Listener {
         /** The upstream's SETTINGS have arrived; {@link #availableStreams} is what it allows. Called once. */
@@ -85,7 +84,7 @@ public final class Http2ClientConnection extends MultiplexedConnection
     private static final int MAX_WAITING = 256 * 1024;
 
     private final Listener listener;
-    private final SilenceProbe probe;
+    private final SilenceProbe probe = new Probe();
     private final ClientStreams requests;
     private final UnfinishedAnswer unfinished;
     private boolean ready;
@@ -101,7 +100,6 @@ public final class Http2ClientConnection extends MultiplexedConnection
                 codec.connection(), // nobody else shares it
                 settings.requestWriteIdleMillis());
         this.listener = listener;
-        this.probe = new SilenceProbe(this, timers);
         this.requests = new ClientStreams(this, settings, codec, streams(), shared(), probe);
         this.unfinished = new UnfinishedAnswer(this, codec.reader(), streams());
     }
@@ -155,13 +153,11 @@ public final class Http2ClientConnection extends MultiplexedConnection
     }
 
     /** Closes at once; streams fail. */
-    @Override
     public void close() {
         context().close();
     }
 
     /** Closes at once; streams fail, and are told why. */
-    @Override
     public void end(Failure failure) {
         requests.end(failure);
         context().close();
@@ -188,14 +184,13 @@ public final class Http2ClientConnection extends MultiplexedConnection
 
     // What its streams tell.
 
-    @Override
-    public void onExhausted() {
+    /** It takes no new streams any more. */
+    void onExhausted() {
         goAwayOnce();
     }
 
-    /** If nobody wants any answer, what waits for an upstream that takes nothing is of no use. */
-    @Override
-    public void onUnwanted() {
+    /** A stream was given up. If none is left, requests that wait for an upstream that takes nothing are of no use. */
+    void onUnwanted() {
         if ((blocked || goingAway) && !sender().takesMore() && !requests.areWanted()) {
             goAwayOnce();
             if (probe.isSilent()) {
@@ -206,46 +201,62 @@ public final class Http2ClientConnection extends MultiplexedConnection
         }
     }
 
-    @Override
-    public void onWorn() {
+    /** So many streams were reset that the peer may end the connection soon. */
+    void onWorn() {
         if (!goingAway && listener.isReplaceable()) {
             goAwayOnce(CloseCause.REQUEST);
         }
     }
 
-    @Override
-    public void onCapacityChanged() {
+    /** There may be room for more streams than before, or none is left that is open. */
+    void onCapacityChanged() {
         listener.onCapacityChanged();
         closeIfDone();
     }
 
-    @Override
-    public boolean isWanted() {
+    /** Whether an exchange waits for an answer on this connection. */
+    boolean isWanted() {
         return requests.areWanted();
     }
 
-    @Override
-    public boolean isAwaited() {
-        return requests.areAwaited();
-    }
-
-    @Override
-    public boolean isDelivering(long millis) {
-        Channel channel = context().channel();
-        PeerAcks acks = PeerAcks.read(channel);
-        return acks != null && acks.isDelivering(PendingWrites.bytes(channel), millis);
-    }
-
-    /** What cannot be repeated waits on here. */
-    @Override
-    public void onSilent(boolean first) {
-        if (first) {
-            listener.onSilent(SilenceProbe.FINDING, SilenceProbe.SILENT_SECONDS);
+    /** Asks by PING whether the upstream is there. What cannot be repeated waits on here. */
+    private final class Probe extends SilenceProbe {
+        Probe() {
+            super(Http2ClientConnection.this.timers);
         }
-        goAwayOnce();
-        requests.tellUnresponsive(SilenceProbe.FINDING);
-        if (!requests.areWanted()) {
-            close();
+
+        @Override
+        boolean isOpen() {
+            return Http2ClientConnection.this.isOpen();
+        }
+
+        @Override
+        boolean isAwaited() {
+            return requests.areAwaited();
+        }
+
+        @Override
+        void ping() {
+            Http2ClientConnection.this.ping(PING);
+        }
+
+        @Override
+        boolean isDelivering(long millis) {
+            Channel channel = context().channel();
+            PeerAcks acks = PeerAcks.read(channel);
+            return acks != null && acks.isDelivering(PendingWrites.bytes(channel), millis);
+        }
+
+        @Override
+        void onSilent(boolean first) {
+            if (first) {
+                listener.onSilent(FINDING, SILENT_SECONDS);
+            }
+            goAwayOnce();
+            requests.tellUnresponsive(FINDING);
+            if (!requests.areWanted()) {
+                close();
+            }
         }
     }
 

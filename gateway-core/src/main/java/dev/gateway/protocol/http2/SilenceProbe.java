@@ -8,7 +8,7 @@ import dev.gateway.time.TimerWheel;
  * that has vanished without a FIN would take all requests that follow too, until TCP gives up after a quarter of an hour.
  * Looks once a second, so that a request costs it next to nothing. Part of a connection, on its event loop.
  */
-final class SilenceProbe extends Timer {
+abstract class SilenceProbe extends Timer {
     /** What is found in the end. */
     static final String FINDING = "a PING was not answered in 5 s";
 
@@ -19,32 +19,6 @@ final class SilenceProbe extends Timer {
 
     private static final long SECOND_MILLIS = 1000;
 
-    /** The connection that may be dead. */
-    interface Owner {
-        boolean isOpen();
-
-        /** Whether a request waits for an answer. */
-        boolean isAwaited();
-
-        void ping(long data);
-
-        /**
-         * Whether the upstream takes what is sent, and has not got all of it yet. The PING may wait behind that, as in an upload
-         * over a slow link.
-         *
-         * @param millis how lately it must have acknowledged something
-         */
-        boolean isDelivering(long millis);
-
-        /**
-         * Nothing at all came, not even an answer to the PING. Comes again if that lasts.
-         *
-         * @param first whether this silence is found for the first time; the upstream may be back when it comes again
-         */
-        void onSilent(boolean first);
-    }
-
-    private final Owner owner;
     private final TimerWheel timers;
     private int batches; // of bytes read; may wrap round
     private int batchesBefore;
@@ -55,10 +29,33 @@ final class SilenceProbe extends Timer {
     /** Servers of gRPC end connections for more PINGs than messages that they send. */
     private boolean mayPing = true;
 
-    SilenceProbe(Owner owner, TimerWheel timers) {
-        this.owner = owner;
+    SilenceProbe(TimerWheel timers) {
         this.timers = timers;
     }
+
+    /** Whether the connection carries messages. */
+    abstract boolean isOpen();
+
+    /** Whether a request waits for an answer. */
+    abstract boolean isAwaited();
+
+    /** Sends a PING. */
+    abstract void ping();
+
+    /**
+     * Whether the upstream takes what is sent, and has not got all of it yet. The PING may wait behind that, as in an upload
+     * over a slow link.
+     *
+     * @param millis how lately it must have acknowledged something
+     */
+    abstract boolean isDelivering(long millis);
+
+    /**
+     * Nothing at all came, not even an answer to the PING. Comes again if that lasts.
+     *
+     * @param first whether this silence is found for the first time; the upstream may be back when it comes again
+     */
+    abstract void onSilent(boolean first);
 
     /** Whether nobody was found to be there, and nothing has come since. */
     boolean isSilent() {
@@ -89,7 +86,7 @@ final class SilenceProbe extends Timer {
 
     /** A request was given up; if nothing was read since it was sent, the upstream is asked in a while. */
     void onGivenUp(int batchesWhenSent) {
-        if (batches == batchesWhenSent && owner.isOpen()) {
+        if (batches == batchesWhenSent && isOpen()) {
             suspected = true;
             if (!isArmed()) {
                 begin();
@@ -112,7 +109,7 @@ final class SilenceProbe extends Timer {
 
     @Override
     protected void onExpired() {
-        if (!owner.isOpen()) {
+        if (!isOpen()) {
             return;
         }
         if (batches != batchesBefore) {
@@ -122,24 +119,24 @@ final class SilenceProbe extends Timer {
             quiet = 0;
             onQuiet();
         }
-        if (owner.isOpen() && (suspected || owner.isAwaited())) {
+        if (isOpen() && (suspected || isAwaited())) {
             timers.arm(this, SECOND_MILLIS);
         }
     }
 
     private void onQuiet() {
-        if (pinged && owner.isDelivering(SECOND_MILLIS * SILENT_SECONDS)) {
+        if (pinged && isDelivering(SECOND_MILLIS * SILENT_SECONDS)) {
             return; // the PING has so much time once more
         }
         if (pinged) {
             boolean first = !found;
             suspected = false;
             found = true;
-            owner.onSilent(first);
+            onSilent(first);
         } else if (mayPing) {
             mayPing = false;
             pinged = true;
-            owner.ping(PING);
+            ping();
         } else {
             suspected = false; // nothing can be asked
         }

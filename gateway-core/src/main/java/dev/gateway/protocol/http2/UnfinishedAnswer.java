@@ -18,27 +18,15 @@ final class UnfinishedAnswer {
     /** To blame where no stream is left, on whatever connection. */
     private static final Object NOBODY = new Object();
 
-    /** The connection. */
-    interface Owner {
-        /** Whether somebody still wants an answer by it. */
-        boolean isWanted();
-
-        /** Closes at once; streams fail as those of a connection that was lost. */
-        void close();
-
-        /** Closes at once; streams are told why. */
-        void end(Failure failure);
-    }
-
-    private final Owner owner;
+    private final Http2ClientConnection connection;
     private final FrameReader reader;
     private final OpenStreams streams;
     private @Nullable UnfinishedInput input; // null if nothing waits
     private @Nullable MultiplexedStream charged; // whose client has it, null for nobody's
     private Account account = Account.UNLIMITED; // of that client
 
-    UnfinishedAnswer(Owner owner, FrameReader reader, OpenStreams streams) {
-        this.owner = owner;
+    UnfinishedAnswer(Http2ClientConnection connection, FrameReader reader, OpenStreams streams) {
+        this.connection = connection;
         this.reader = reader;
         this.streams = streams;
     }
@@ -67,8 +55,8 @@ final class UnfinishedAnswer {
         if (reader.isWithinHeaders()) {
             if (!room) {
                 refuse();
-            } else if (bytes > UnfinishedInput.SLIGHT && !owner.isWanted()) {
-                owner.close(); // a head for nobody
+            } else if (bytes > UnfinishedInput.SLIGHT && !connection.isWanted()) {
+                connection.close(); // a head for nobody
             }
         }
     }
@@ -102,7 +90,7 @@ final class UnfinishedAnswer {
     private void refuse() {
         Object client = account.client();
         if (streams.find(each -> !each.isDead() && each.account().client() != client) == null) {
-            owner.end(failure());
+            connection.end(failure());
             return;
         }
         failAddressed(client);
@@ -111,7 +99,7 @@ final class UnfinishedAnswer {
     /** Memory ran low. Until the rest comes, which does not, nobody else hears anything of the upstream by this connection. */
     private void cut() {
         failAddressed(account.client());
-        owner.close();
+        connection.close();
     }
 
     private void failAddressed(@Nullable Object client) {

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Whether an upstream that says nothing is found out, in time that only the test moves on. */
-class SilenceProbeTest implements SilenceProbe.Owner {
+class SilenceProbeTest {
     private final EmbeddedChannel loop = new EmbeddedChannel();
     private final List<String> done = new ArrayList<>();
     private final SilenceProbe probe;
@@ -21,7 +21,7 @@ class SilenceProbeTest implements SilenceProbe.Owner {
 
     SilenceProbeTest() {
         loop.freezeTime();
-        probe = new SilenceProbe(this, Pair.wheel(loop));
+        probe = new Probe();
     }
 
     @AfterEach
@@ -30,29 +30,35 @@ class SilenceProbeTest implements SilenceProbe.Owner {
         loop.finishAndReleaseAll();
     }
 
-    @Override
-    public boolean isOpen() {
-        return open;
-    }
+    private final class Probe extends SilenceProbe {
+        Probe() {
+            super(Pair.wheel(loop));
+        }
 
-    @Override
-    public boolean isAwaited() {
-        return awaited;
-    }
+        @Override
+        boolean isOpen() {
+            return open;
+        }
 
-    @Override
-    public void ping(long data) {
-        done.add("asked");
-    }
+        @Override
+        boolean isAwaited() {
+            return awaited;
+        }
 
-    @Override
-    public boolean isDelivering(long millis) {
-        return delivering;
-    }
+        @Override
+        void ping() {
+            done.add("asked");
+        }
 
-    @Override
-    public void onSilent(boolean first) {
-        done.add(first ? "silent" : "still silent");
+        @Override
+        boolean isDelivering(long millis) {
+            return delivering;
+        }
+
+        @Override
+        void onSilent(boolean first) {
+            done.add(first ? "silent" : "still silent");
+        }
     }
 
     private void afterSilence() {
