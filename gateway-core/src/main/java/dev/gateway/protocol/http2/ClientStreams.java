@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * means. A stream counts from when it is opened, and has its number once its head is sent. Part of the connection, on its
  * event loop.
  */
-final class ClientStreams implements Http2ClientStream.Owner {
+final class ClientStreams {
     /**
      * So many requests are given up on one connection in {@link #WORN_NANOS}. Servers end one with too many resets, and the
      * requests of others with it: Netty's do so from 200 in 30 seconds. Those that are still open may be given up as well.
@@ -120,18 +120,21 @@ final class ClientStreams implements Http2ClientStream.Owner {
 
     // What streams ask for.
 
-    @Override
-    public boolean allowsExtendedConnect() {
+    /** Whether the upstream takes extended CONNECT (RFC 8441). */
+    boolean allowsExtendedConnect() {
         return extendedConnect;
     }
 
-    @Override
-    public SilenceProbe probe() {
+    SilenceProbe probe() {
         return probe;
     }
 
-    @Override
-    public void onGivenUp(int batchesWhenSent) {
+    /**
+     * A stream is given up, and is about to be reset.
+     *
+     * @param batchesWhenSent how often the connection had been read when the head was sent
+     */
+    void onGivenUp(int batchesWhenSent) {
         probe.onGivenUp(batchesWhenSent);
         if (++givenUp == 1) {
             givenUpSinceNanos = codec.timers().nanoTime();
@@ -143,21 +146,21 @@ final class ClientStreams implements Http2ClientStream.Owner {
         }
     }
 
-    @Override
-    public void onGivenUpUnsent() {
+    /** A stream has ended before it was sent, so that it does not count any more. */
+    void onGivenUpUnsent() {
         reserved--;
         capacityChanged();
     }
 
-    @Override
-    public void capacityChanged() {
+    /** There is room for a stream again. */
+    void capacityChanged() {
         if (connection.isOpen()) {
             connection.onCapacityChanged();
         }
     }
 
-    @Override
-    public boolean send(Http2ClientStream stream, RequestHead head, boolean last) {
+    /** Gives a stream its number and sends its head; returns false if the connection takes no stream any more. */
+    boolean send(Http2ClientStream stream, RequestHead head, boolean last) {
         reserved--;
         if (!connection.isOpen()) {
             return false;
@@ -184,8 +187,8 @@ final class ClientStreams implements Http2ClientStream.Owner {
         return true;
     }
 
-    @Override
-    public Failure lost(@Nullable Http2Stream h2, boolean responded) {
+    /** Returns what it means that a stream was closed with the connection. */
+    Failure lost(@Nullable Http2Stream h2, boolean responded) {
         Failure known = ended;
         if (known != null) {
             return known;
@@ -209,8 +212,8 @@ final class ClientStreams implements Http2ClientStream.Owner {
                 : new Failure(cause, cause.status(), RetrySafety.IF_IDEMPOTENT, offence == null && isStale(), detail);
     }
 
-    @Override
-    public Failure http1Required() {
+    /** Returns what it means that the upstream requires HTTP/1.1. */
+    Failure http1Required() {
         return http1Follows
                 ? Failure.of(
                         Cause.UPSTREAM_RESET_BEFORE_HEADERS,
@@ -236,13 +239,13 @@ final class ClientStreams implements Http2ClientStream.Owner {
         return h2 != null && netty.goAwayReceived() && h2.id() > netty.local().lastStreamKnownByPeer();
     }
 
-    @Override
-    public void onWaiting(Http2ClientStream stream) {
+    /** Head or trailers of a stream wait for the upstream, and are to be released when that takes them. */
+    void onWaiting(Http2ClientStream stream) {
         waiting.add(stream);
     }
 
-    @Override
-    public void onUnwanted() {
+    /** A stream's answer is not wanted any more. */
+    void onUnwanted() {
         connection.onUnwanted();
     }
 

@@ -19,42 +19,6 @@ import org.jspecify.annotations.Nullable;
 
 /** A request sent upstream. It takes its number when its head is sent. */
 final class Http2ClientStream extends MultiplexedStream implements ClientStream {
-    /** The streams of its connection. */
-    interface Owner {
-        /** Whether the upstream takes extended CONNECT (RFC 8441). */
-        boolean allowsExtendedConnect();
-
-        /** Gives the stream its number and sends its head; returns false if the connection takes no stream any more. */
-        boolean send(Http2ClientStream stream, RequestHead head, boolean last);
-
-        /**
-         * It is given up, and is about to be reset.
-         *
-         * @param batchesWhenSent how often the connection had been read when the head was sent
-         */
-        void onGivenUp(int batchesWhenSent);
-
-        /** It has ended before it was sent, so that it does not count any more. */
-        void onGivenUpUnsent();
-
-        /** Its head or trailers wait for the upstream, and are to be released when that takes them. */
-        void onWaiting(Http2ClientStream stream);
-
-        /** Nobody wants its answer any more. */
-        void onUnwanted();
-
-        /** There is room for a stream again. */
-        void capacityChanged();
-
-        SilenceProbe probe();
-
-        /** Returns what it means that the upstream requires HTTP/1.1. */
-        Failure http1Required();
-
-        /** Returns what it means that a stream was closed with the connection. */
-        Failure lost(@Nullable Http2Stream h2, boolean responded);
-    }
-
     /** How far the request has come. */
     private enum Phase {
         /** It counts, but has no number yet. */
@@ -76,14 +40,14 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
         CONNECT
     }
 
-    private final Owner client;
+    private final ClientStreams client; // of its connection
     private Phase phase = Phase.OPENED;
     private Kind kind = Kind.PLAIN;
     private int batchesBefore; // how often the connection had been read when the head was sent
     private int interim; // responses so far
     private long waitingFields; // bytes of its head and trailers that are charged
 
-    Http2ClientStream(Owner client, StreamContext context, ResponseEvents events) {
+    Http2ClientStream(ClientStreams client, StreamContext context, ResponseEvents events) {
         super(context);
         this.client = client;
         events(events);

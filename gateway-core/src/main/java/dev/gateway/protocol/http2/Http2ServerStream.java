@@ -22,24 +22,6 @@ import org.jspecify.annotations.Nullable;
 final class Http2ServerStream extends MultiplexedStream implements ServerStream {
     private static final long YOUNG_NANOS = 1_000_000_000;
 
-    /** What is known of its connection, and decided for all streams of that. */
-    interface Owner {
-        ConnectionInfo info();
-
-        Http2ServerSettings settings();
-
-        Priorities priorities();
-
-        /** Tells the client that the connection takes no more requests soon; returns whether it did not know yet. */
-        boolean tellClose();
-
-        /** Whether the listener wants its connections closed soon. */
-        boolean isDraining();
-
-        /** Whether a stream gets more credit than each has from the start: it is one of few whose bytes are taken. */
-        boolean widen(Http2Stream h2);
-    }
-
     /** The kind of request. */
     private enum Kind {
         PLAIN,
@@ -65,7 +47,7 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
         TUNNEL
     }
 
-    private final Owner server;
+    private final ServerStreams server; // of its connection
     private final long began; // by the clock of its timers
     private final Kind kind;
     private final boolean call; // of gRPC, whose clients may say nothing for as long as the exchange may be quiet
@@ -82,7 +64,7 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
      *
      * @param request null if none could be made out
      */
-    Http2ServerStream(Owner server, StreamContext context, @Nullable RequestHead request) {
+    Http2ServerStream(ServerStreams server, StreamContext context, @Nullable RequestHead request) {
         super(context);
         this.server = server;
         this.began = context.timers().nanoTime();

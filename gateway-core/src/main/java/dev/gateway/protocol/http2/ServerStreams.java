@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * The streams that a client opens on a server connection: each head that comes begins a request, is refused, or ends a
  * request as its trailers. Part of the connection, on its event loop.
  */
-final class ServerStreams implements Http2ServerStream.Owner {
+final class ServerStreams {
     private final ConnectionInfo info;
     private final RequestHandler handler;
     private final Http2ServerSettings settings;
@@ -54,33 +54,30 @@ final class ServerStreams implements Http2ServerStream.Owner {
 
     // What streams ask for.
 
-    @Override
-    public ConnectionInfo info() {
+    ConnectionInfo info() {
         return info;
     }
 
-    @Override
-    public Http2ServerSettings settings() {
+    Http2ServerSettings settings() {
         return settings;
     }
 
-    @Override
-    public Priorities priorities() {
+    Priorities priorities() {
         return priorities;
     }
 
-    @Override
-    public boolean tellClose() {
+    /** Tells the client that the connection takes no more requests soon; returns whether it did not know yet. */
+    boolean tellClose() {
         return goingAway.tellClose();
     }
 
-    @Override
-    public boolean isDraining() {
+    /** Whether the listener wants its connections closed soon. */
+    boolean isDraining() {
         return draining;
     }
 
-    @Override
-    public boolean widen(Http2Stream h2) {
+    /** Whether a stream gets more credit than each has from the start: it is one of few whose bytes are taken. */
+    boolean widen(Http2Stream h2) {
         if (wideStreams == settings.streams().wide() || !DirectMemory.isAmple()) {
             return false;
         }
