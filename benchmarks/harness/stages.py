@@ -18,8 +18,8 @@ STAGES = [
     ("parse", r"dev/gateway/protocol/http1/(HeadParser|RequestParser|ResponseParser|FieldLines|HeadCollector|RequestInput|ResponseInput|"
               r"StatusLine|Framing|BodyReader|ChunkDecoder|HeadLimits)|dev/gateway/protocol/http2/(HeadMapper|HeadersDecoder|HeadersAdapter|"
               r"ReceivedHeaders|FrameReader)|io/netty/handler/codec/http2/.*(Decoder|Reader)"),
-    ("write", r"dev/gateway/protocol/http1/(HeadWriter|ServerOutput|OutgoingStream)|dev/gateway/protocol/http2/(FrameWriter|SentHeaders|PendingData|"
-              r"PendingTrailers)|io/netty/handler/codec/http2/.*(Encoder|Writer|FlowController)|"
+    ("write", r"dev/gateway/protocol/http1/(HeadWriter|ServerOutput|OutgoingStream)|dev/gateway/protocol/http2/(FrameWriter|SentHeaders|PendingData)|"
+              r"io/netty/handler/codec/http2/.*(Encoder|Writer|FlowController)|"
               r"io/netty/channel/ChannelOutboundBuffer|.*\.(doWrite\w*|flush0?|writeAndFlush\w*|writevAddresses)$"),
     ("fields", r"dev/gateway/message/"),
     ("route", r"dev/gateway/exchange/route/(Route|HostRoutes|ByteTable|Candidate|QueryMatcher|RegexPath|Miss|Weighted)"),

@@ -179,7 +179,7 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
                     kind = Kind.BODILESS;
                 }
                 expect(kind == Kind.BODILESS ? 0 : head.contentLength()); // RFC 9113, section 8.1.1
-                account(0, last);
+                countBody(0, last);
             }
         }
         if (last) {

@@ -1,54 +1,46 @@
 package dev.gateway.protocol.http2;
 
+import dev.gateway.message.Fields;
 import dev.gateway.overload.memory.BufferCost;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http2.Http2RemoteFlowController.FlowControlled;
+import org.jspecify.annotations.Nullable;
 
-/** Body bytes that wait for the peer's window; owns their buffer. */
+/** Body bytes or trailers that wait for the peer's window; owns their buffer. */
 final class PendingData implements FlowControlled {
     private static final int MERGED = 4096;
 
-    /** The stream whose body it is. */
-    interface Owner {
-        /**
-         * Writes what fits the window.
-         *
-         * @param data owned from here on
-         * @param room the bytes of memory that the piece has no more
-         */
-        void writeData(ChannelHandlerContext ctx, ByteBuf data, int room, boolean last);
-
-        /** A piece was merged with the one before, and has this number of bytes of memory more, or less. */
-        void onMerged(int more);
-
-        /** The last of the body was written. */
-        void closeLocal();
-    }
-
-    private final Owner stream;
+    private final MultiplexedStream stream;
+    private final @Nullable Fields trailers; // null for a piece of the body
     private ByteBuf data;
     private boolean last;
     private int room; // bytes of memory
     private boolean merged; // whether the buffer was made here, with room to append
 
-    private PendingData(Owner stream, ByteBuf data, boolean last, int room) {
+    private PendingData(MultiplexedStream stream, ByteBuf data, boolean last, int room, @Nullable Fields trailers) {
         this.stream = stream;
+        this.trailers = trailers;
         this.data = data;
         this.last = last;
         this.room = room;
     }
 
     /** Makes a piece that most likely leaves at the next flush, with other parts of its buffer. */
-    static PendingData leaving(Owner stream, ByteBuf data, boolean last) {
-        return new PendingData(stream, data, last, BufferCost.room(data));
+    static PendingData leaving(MultiplexedStream stream, ByteBuf data, boolean last) {
+        return new PendingData(stream, data, last, BufferCost.room(data), null);
     }
 
     /** Makes a piece that has to wait. It keeps all of its buffer, or it is copied. */
-    static PendingData waiting(Owner stream, ByteBuf data, boolean last) {
+    static PendingData waiting(MultiplexedStream stream, ByteBuf data, boolean last) {
         ByteBuf kept = BufferCost.slim(data);
-        return new PendingData(stream, kept, last, BufferCost.whole(kept));
+        return new PendingData(stream, kept, last, BufferCost.whole(kept), null);
+    }
+
+    /** Makes trailers that wait behind the body: they need no window, but their turn. */
+    static PendingData trailers(MultiplexedStream stream, Fields trailers) {
+        return new PendingData(stream, Unpooled.EMPTY_BUFFER, false, 0, trailers);
     }
 
     @Override
@@ -85,6 +77,10 @@ final class PendingData implements FlowControlled {
 
     @Override
     public void write(ChannelHandlerContext ctx, int allowedBytes) {
+        if (trailers != null) {
+            stream.writeTrailers(trailers);
+            return;
+        }
         int size = data.readableBytes();
         ByteBuf out;
         int freed = 0;
@@ -119,7 +115,11 @@ final class PendingData implements FlowControlled {
     /** Short chunks written between two flushes leave as one frame. */
     @Override
     public boolean merge(ChannelHandlerContext ctx, FlowControlled next) {
-        if (!(next instanceof PendingData following) || last || size() + next.size() > MERGED) {
+        if (!(next instanceof PendingData following)
+                || last
+                || trailers != null
+                || following.trailers != null
+                || size() + next.size() > MERGED) {
             return false;
         }
         if (!merged || data.writableBytes() < following.size()) {

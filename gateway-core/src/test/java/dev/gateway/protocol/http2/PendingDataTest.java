@@ -4,47 +4,49 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
+import dev.gateway.protocol.http2.Frames.Frame;
 import dev.gateway.testing.Buffers;
-import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.channel.embedded.EmbeddedChannel;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** What waits for the peer's window, and who releases it. */
-class PendingDataTest implements PendingData.Owner {
-    private final EmbeddedChannel channel = new EmbeddedChannel(new ChannelInboundHandlerAdapter());
-    private final ChannelHandlerContext ctx = channel.pipeline().firstContext();
-    private final List<String> written = new ArrayList<>();
+class PendingDataTest {
+    private final RawClient client = new RawClient();
+    private final ChannelHandlerContext ctx = client.server.context();
+    private final MultiplexedStream stream;
+
+    PendingDataTest() {
+        client.send(Frames.HEADERS, Frames.END_HEADERS | Frames.END_STREAM, 1, Frames.get());
+        stream = (MultiplexedStream) client.request(0).server();
+        client.request(0).server().head(Http2ConnectionsTest.response(200), false);
+    }
 
     @AfterEach
     void close() {
-        channel.finishAndReleaseAll();
+        client.close();
     }
 
-    @Override
-    public void onMerged(int more) {}
-
-    @Override
-    public void writeData(ChannelHandlerContext ctx, ByteBuf data, int room, boolean last) {
-        written.add(data.toString(StandardCharsets.US_ASCII) + (last ? "!" : ""));
-        data.release();
+    private List<String> written() {
+        client.server.flush(ctx);
+        client.collect();
+        return client.all(Frames.DATA, 1).stream()
+                .map(frame -> frame.payload().toString(StandardCharsets.US_ASCII) + (isLast(frame) ? "!" : ""))
+                .toList();
     }
 
-    @Override
-    public void closeLocal() {
-        written.add("closed");
+    private static boolean isLast(Frame frame) {
+        return (frame.flags() & Frames.END_STREAM) != 0;
     }
 
     private PendingData pending(String text, boolean last) {
-        return PendingData.leaving(this, Buffers.of(text.getBytes(StandardCharsets.US_ASCII)), last);
+        return PendingData.leaving(stream, Buffers.of(text.getBytes(StandardCharsets.US_ASCII)), last);
     }
 
     @Test
@@ -55,7 +57,7 @@ class PendingDataTest implements PendingData.Owner {
         frame.write(ctx, 0);
         frame.write(ctx, 4);
         assertEquals(0, frame.size());
-        assertEquals(List.of("abcd", "ef!"), written);
+        assertEquals(List.of("abcd", "ef!"), written());
     }
 
     @Test
@@ -63,10 +65,12 @@ class PendingDataTest implements PendingData.Owner {
         PendingData frame = pending("a", false);
         frame.write(ctx, 1);
         frame.writeComplete();
-        PendingData last = PendingData.leaving(this, Unpooled.EMPTY_BUFFER, true);
+        assertEquals(0, client.counts.closed);
+        PendingData last = PendingData.leaving(stream, Unpooled.EMPTY_BUFFER, true);
         last.write(ctx, 0);
         last.writeComplete();
-        assertEquals(List.of("a", "!", "closed"), written);
+        assertEquals(List.of("a", "!"), written());
+        assertEquals(1, client.counts.closed);
     }
 
     @Test
@@ -76,7 +80,7 @@ class PendingDataTest implements PendingData.Owner {
         assertTrue(frame.merge(ctx, pending("c", true)));
         assertEquals(3, frame.size());
         frame.write(ctx, 3);
-        assertEquals(List.of("abc!"), written);
+        assertEquals(List.of("abc!"), written());
     }
 
     @Test
@@ -91,7 +95,7 @@ class PendingDataTest implements PendingData.Owner {
     @Test
     void largePiecesAreNotCopied() {
         PendingData frame = pending("a", false);
-        PendingData large = PendingData.leaving(this, Buffers.of(new byte[4096]), false);
+        PendingData large = PendingData.leaving(stream, Buffers.of(new byte[4096]), false);
         assertFalse(frame.merge(ctx, large));
         frame.error(ctx, new IOException());
         large.error(ctx, new IOException());
@@ -103,18 +107,25 @@ class PendingDataTest implements PendingData.Owner {
         frame.write(ctx, 1);
         frame.error(ctx, new IOException());
         frame.error(ctx, new IOException());
-        assertEquals(List.of("a"), written);
+        assertEquals(List.of("a"), written());
         assertEquals(0, frame.size());
     }
 
     @Test
     void trailersNeedNoWindowAndMergeWithNothing() {
-        List<Fields> sent = new ArrayList<>();
         Fields fields = new Fields();
-        PendingTrailers frame = new PendingTrailers(sent::add, fields);
-        assertEquals(0, frame.size());
-        assertFalse(frame.merge(ctx, frame));
-        frame.write(ctx, 0);
-        assertEquals(List.of(fields), sent);
+        fields.add(FieldName.of("X-Sum"), "7");
+        PendingData trailers = PendingData.trailers(stream, fields);
+        PendingData body = pending("a", false);
+        assertEquals(0, trailers.size());
+        assertFalse(trailers.merge(ctx, body));
+        assertFalse(body.merge(ctx, trailers));
+        body.write(ctx, 1);
+        trailers.write(ctx, 0);
+        trailers.writeComplete();
+        assertEquals(List.of("a"), written());
+        List<Frame> heads = client.all(Frames.HEADERS, 1);
+        assertEquals(2, heads.size());
+        assertTrue(isLast(heads.get(1)));
     }
 }
