@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * An upstream HTTP/1 connection: one exchange at a time, kept in between by its creator, which is its {@link
  * Listener}. The last handler of its channel, confined to its event loop.
  */
-public final class Http1ClientConnection extends Http1ClientStream.Carrier {
+public final class Http1ClientConnection extends Http1Connection {
     private final Listener listener;
     private final Http1ClientSettings settings;
     private final ChannelFutureListener headSent = this::onHeadSent;
@@ -48,7 +48,7 @@ public final class Http1ClientConnection extends Http1ClientStream.Carrier {
     /** Makes the handler of an established connection, to be added to its channel. */
     public Http1ClientConnection(
             Listener listener, ConnectionObserver observer, TimerWheel timers, Http1ClientSettings settings) {
-        super(observer, timers, settings.proxy());
+        super(observer, timers);
         this.listener = listener;
         this.settings = settings;
     }
@@ -230,7 +230,7 @@ public final class Http1ClientConnection extends Http1ClientStream.Carrier {
         ctx.close();
     }
 
-    @Override
+    /** The exchange cannot continue. */
     void fail(Http1ClientStream from, Failure failure) {
         if (from == stream) {
             boolean told = input.state() != State.DONE;
@@ -363,7 +363,12 @@ public final class Http1ClientConnection extends Http1ClientStream.Carrier {
 
     // ---- output, called by the stream ----
 
-    @Override
+    /** Returns the peer, if that forwards requests. */
+    Http1ClientSettings.@Nullable Proxy proxy() {
+        return settings.proxy();
+    }
+
+    /** Writes a head, to be flushed later; owned from here on. */
     void writeHead(ByteBuf head) {
         dirty = true;
         activity++;

@@ -10,17 +10,15 @@ import dev.gateway.net.ByteStreamHalf;
 import dev.gateway.overload.memory.BufferCost;
 import dev.gateway.overload.memory.Cost;
 import dev.gateway.stream.ClientStream;
-import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
-import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.AsciiString;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /** One request on an upstream HTTP/1 connection: frames it. Made by, and part of, its connection. */
-final class Http1ClientStream extends OutgoingStream<Http1ClientStream.Carrier> implements ClientStream {
+final class Http1ClientStream extends OutgoingStream<Http1ClientConnection> implements ClientStream {
     private final ResponseEvents events;
     private @Nullable RequestHead request;
     private @Nullable AsciiString key; // of a WebSocket handshake
@@ -29,26 +27,9 @@ final class Http1ClientStream extends OutgoingStream<Http1ClientStream.Carrier> 
     private long earlyBytes; // of memory
     private boolean earlyLast;
 
-    Http1ClientStream(Carrier carrier, ResponseEvents events) {
+    Http1ClientStream(Http1ClientConnection carrier, ResponseEvents events) {
         super(carrier, carrier.ctx.channel());
         this.events = events;
-    }
-
-    /** What a client's stream asks of its connection. */
-    abstract static non-sealed class Carrier extends Http1Connection {
-        /** Its peer, if that forwards requests. */
-        final Http1ClientSettings.@Nullable Proxy proxy;
-
-        Carrier(ConnectionObserver observer, TimerWheel timers, Http1ClientSettings.@Nullable Proxy proxy) {
-            super(observer, timers);
-            this.proxy = proxy;
-        }
-
-        /** Writes a head, to be flushed later; owned from here on. */
-        abstract void writeHead(ByteBuf head);
-
-        /** The exchange cannot continue. */
-        abstract void fail(Http1ClientStream from, Failure failure);
     }
 
     ResponseEvents events() {
@@ -139,7 +120,9 @@ final class Http1ClientStream extends OutgoingStream<Http1ClientStream.Carrier> 
             }
             writeUpgrade(head, wish.text(), wish.find(UpgradeRequest.WEBSOCKET) != null, framing, length);
         } else {
-            carrier().writeHead(HeadWriter.request(channel.alloc(), head, framing, length, carrier().proxy));
+            carrier()
+                    .writeHead(HeadWriter.request(
+                            channel.alloc(), head, framing, length, carrier().proxy()));
         }
         if (last) {
             finish();
@@ -156,7 +139,9 @@ final class Http1ClientStream extends OutgoingStream<Http1ClientStream.Carrier> 
             key = chosen;
             fields.add(FieldName.SEC_WEBSOCKET_KEY, chosen);
         }
-        carrier().writeHead(HeadWriter.request(channel.alloc(), head, framing, length, carrier().proxy));
+        carrier()
+                .writeHead(HeadWriter.request(
+                        channel.alloc(), head, framing, length, carrier().proxy()));
         // The core may send the same head once more, by whichever protocol.
         fields.remove(FieldName.UPGRADE);
         fields.remove(FieldName.SEC_WEBSOCKET_KEY);

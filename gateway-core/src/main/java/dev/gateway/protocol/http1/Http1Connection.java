@@ -10,14 +10,15 @@ import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.handler.codec.DecoderException;
 import java.io.IOException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What both ends of an HTTP/1 connection have in common: the last handler of its channel, and its one stream's carrier. */
-abstract sealed class Http1Connection extends OutgoingStream.Carrier
-        permits Http1ServerStream.Carrier, Http1ClientStream.Carrier {
+/** What both ends of an HTTP/1 connection have in common: the last handler of its channel, and the carrier of its one stream. */
+abstract sealed class Http1Connection extends ChannelInboundHandlerAdapter
+        permits Http1ServerConnection, Http1ClientConnection {
     private static final Logger log = LoggerFactory.getLogger(Http1Connection.class);
 
     final ConnectionObserver observer;
@@ -42,22 +43,45 @@ abstract sealed class Http1Connection extends OutgoingStream.Carrier
 
     // What a stream asks of its connection.
 
-    @Override
+    /** Returns where so many bytes go, of which {@link #wrote} is to be told; they are flushed later. */
     final ByteBuf room(int bytes) {
         return batch.room(ctx, bytes);
     }
 
-    @Override
+    /** Writes, to be flushed later. */
     final void write(ByteBuf data) {
         int length = data.readableBytes();
         batch.write(ctx, data);
         wrote(length);
     }
 
-    @Override
+    /** So many bytes were written; they are flushed now only if much is waiting. */
+    abstract void wrote(int bytes);
+
+    abstract void flush();
+
+    /** Returns how many bytes of the message wait, as the peer has no room. */
     long unsent() {
         return PendingWrites.memory(ctx.channel());
     }
+
+    /** Returns how many bytes wait after a flush, and tells the exchange when they have left; 0 for a few. */
+    long lingering() {
+        return 0;
+    }
+
+    /** Whether what waits is a copy of what was written. */
+    boolean copies() {
+        return false;
+    }
+
+    abstract void consumed(OutgoingStream<?> from, int bytes);
+
+    /** Ends the stream, and with it the connection, without an event. */
+    abstract void reset(OutgoingStream<?> from);
+
+    /** The stream has sent its message to the end. */
+    abstract void onSent(OutgoingStream<?> from);
 
     // What the channel tells.
 

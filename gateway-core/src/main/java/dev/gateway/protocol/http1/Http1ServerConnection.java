@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A client error or timeout in a request body is reported by {@code onReset}; if no response has begun, the core may
  * still answer before it returns from there.
  */
-public final class Http1ServerConnection extends Http1ServerStream.Carrier implements Drainable {
+public final class Http1ServerConnection extends Http1Connection implements Drainable {
     private final ConnectionInfo info;
     private final RequestHandler handler;
     private final Http1ServerSettings settings;
@@ -66,22 +66,21 @@ public final class Http1ServerConnection extends Http1ServerStream.Carrier imple
         this.fin = new ClientFin(settings.halfClose());
     }
 
-    @Override
     ConnectionInfo info() {
         return info;
     }
 
-    @Override
+    /** Returns the upstream connections on which the client logs in. */
     LoginPins logins() {
         return logins;
     }
 
-    @Override
+    /** What waits of this response and those that follow counts for the account of a client. */
     void countFor(Account client) {
         output.countFor(client);
     }
 
-    @Override
+    /** Returns when the first bytes of the last head were there, 0 if all of it came at once. */
     long headNanos() {
         return input.headNanos();
     }
@@ -146,7 +145,7 @@ public final class Http1ServerConnection extends Http1ServerStream.Carrier imple
 
     // ---- what the stream does
 
-    @Override
+    /** Writes a head, to be flushed later. */
     void writeHead(ResponseHead head, Framing framing, long length, HeadWriter.Persistence persistence) {
         output.head(head, framing, length, persistence);
     }
@@ -169,7 +168,7 @@ public final class Http1ServerConnection extends Http1ServerStream.Carrier imple
         return output.unsent();
     }
 
-    @Override
+    /** The client was told to send its body: from now on it is the client that is waited for. */
     void onContinueSent() {
         requests.onContinueSent();
     }
@@ -181,7 +180,11 @@ public final class Http1ServerConnection extends Http1ServerStream.Carrier imple
         }
     }
 
-    @Override
+    /**
+     * Whether the connection can take another request after a response that is about to begin.
+     *
+     * @param bodiless whether the response has no body, so that it ends at once
+     */
     boolean mayPersist(int status, boolean bodiless) {
         return responses.mayPersist(status, bodiless);
     }
@@ -191,7 +194,7 @@ public final class Http1ServerConnection extends Http1ServerStream.Carrier imple
         responses.cut(from);
     }
 
-    @Override
+    /** The head that opens a tunnel was written. */
     void becomeTunnel(Http1ServerStream open) {
         responses.becomeTunnel(open);
     }
@@ -201,12 +204,12 @@ public final class Http1ServerConnection extends Http1ServerStream.Carrier imple
         responses.onSent(sent);
     }
 
-    @Override
+    /** The response that begins next says that the connection ends; returns whether that is new. */
     boolean tellClose() {
         return responses.close.announcement.closeAfterResponse();
     }
 
-    @Override
+    /** The response that is about to end is a refusal after which the client is to be left alone. */
     void delayAfter(Http1ServerStream refused, ServerStream.Pause pause) {
         responses.delayAfter(refused, pause);
     }

@@ -8,18 +8,16 @@ import dev.gateway.message.ResponseHead;
 import dev.gateway.overload.memory.Account;
 import dev.gateway.protocol.http1.HeadWriter.Persistence;
 import dev.gateway.stream.ConnectionInfo;
-import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.LoginPins;
 import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.StreamEvents;
-import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /** One request of a downstream HTTP/1 connection: frames its response. Made by, and part of, its connection. */
-final class Http1ServerStream extends OutgoingStream<Http1ServerStream.Carrier> implements ServerStream {
+final class Http1ServerStream extends OutgoingStream<Http1ServerConnection> implements ServerStream {
     private static final int CONTINUE = 100;
     private static final int SWITCHING_PROTOCOLS = 101;
 
@@ -41,7 +39,7 @@ final class Http1ServerStream extends OutgoingStream<Http1ServerStream.Carrier> 
      * @param keepAlive whether the client lets the connection persist
      */
     Http1ServerStream(
-            Carrier carrier,
+            Http1ServerConnection carrier,
             @Nullable RequestHead request,
             @Nullable AsciiString key,
             boolean http10,
@@ -53,46 +51,6 @@ final class Http1ServerStream extends OutgoingStream<Http1ServerStream.Carrier> 
         this.key = key;
         this.http10 = http10;
         this.keepAlive = keepAlive;
-    }
-
-    /** What a server's stream asks of its connection. */
-    abstract static non-sealed class Carrier extends Http1Connection {
-        Carrier(ConnectionObserver observer, TimerWheel timers) {
-            super(observer, timers);
-        }
-
-        abstract ConnectionInfo info();
-
-        /** Returns the upstream connections on which the client logs in. */
-        abstract LoginPins logins();
-
-        /** What waits of this response and those that follow counts for the account of a client. */
-        abstract void countFor(Account client);
-
-        /** Returns when the first bytes of the last head were there, 0 if all of it came at once. */
-        abstract long headNanos();
-
-        /**
-         * Whether the connection can take another request after a response that is about to begin.
-         *
-         * @param bodiless whether the response has no body, so that it ends at once
-         */
-        abstract boolean mayPersist(int status, boolean bodiless);
-
-        /** Writes a head, to be flushed later. */
-        abstract void writeHead(ResponseHead head, Framing framing, long length, Persistence persistence);
-
-        /** The client was told to send its body: from now on it is the client that is waited for. */
-        abstract void onContinueSent();
-
-        /** The response that begins next says that the connection ends; returns whether that is new. */
-        abstract boolean tellClose();
-
-        /** The response that is about to end is a refusal after which the client is to be left alone. */
-        abstract void delayAfter(Http1ServerStream refused, Pause pause);
-
-        /** The head that opens a tunnel was written. */
-        abstract void becomeTunnel(Http1ServerStream open);
     }
 
     @Override
@@ -147,7 +105,7 @@ final class Http1ServerStream extends OutgoingStream<Http1ServerStream.Carrier> 
         this.events = events;
     }
 
-    /** Tells who is told what the client does that it is over, and nothing afterwards. */
+    /** Reports the reset to the receiver of events; no event follows. */
     void tellReset(Failure failure) {
         StreamEvents told = events;
         events = null;

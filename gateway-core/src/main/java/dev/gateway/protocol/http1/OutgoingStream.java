@@ -9,7 +9,6 @@ import dev.gateway.stream.Failure;
 import dev.gateway.stream.Stream;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelInboundHandlerAdapter;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -18,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * The sending half of a message, the same for requests and responses: frames the body that follows the head. Once the
  * message has become a tunnel, calls go straight to that.
  */
-abstract sealed class OutgoingStream<C extends OutgoingStream.Carrier> implements Stream
+abstract sealed class OutgoingStream<C extends Http1Connection> implements Stream
         permits Http1ServerStream, Http1ClientStream {
     private static final byte[] CHUNK_END = bytes("\r\n");
     private static final byte[] LAST_CHUNK = bytes("0\r\n\r\n");
@@ -38,41 +37,6 @@ abstract sealed class OutgoingStream<C extends OutgoingStream.Carrier> implement
     OutgoingStream(C carrier, Channel channel) {
         this.carrier = carrier;
         this.channel = channel;
-    }
-
-    /** The connection that carries the message. A class, as the methods of an interface would be public ones of its own. */
-    abstract static class Carrier extends ChannelInboundHandlerAdapter {
-        /** Returns where so many bytes go, of which {@link #wrote} is to be told; they are flushed later. */
-        abstract ByteBuf room(int bytes);
-
-        /** Writes, to be flushed later. */
-        abstract void write(ByteBuf data);
-
-        /** So many bytes were written; they are flushed now only if much is waiting. */
-        abstract void wrote(int bytes);
-
-        abstract void flush();
-
-        /** Returns how many bytes of the message wait, as the peer has no room. */
-        abstract long unsent();
-
-        /** Returns how many bytes wait after a flush, and tells the stream's owner when they have left; 0 for a few. */
-        long lingering() {
-            return 0;
-        }
-
-        /** Whether what waits is a copy of what was written. */
-        boolean copies() {
-            return false;
-        }
-
-        abstract void consumed(OutgoingStream<?> from, int bytes);
-
-        /** Ends the stream, and with it the connection, without an event. */
-        abstract void reset(OutgoingStream<?> from);
-
-        /** The stream has sent its message to the end. */
-        abstract void onSent(OutgoingStream<?> from);
     }
 
     private static byte[] bytes(String text) {

@@ -24,7 +24,7 @@ final class ServerRequests implements RequestInput.Owner {
 
     final RequestInput input;
     final ServerResponses responses;
-    private final Http1ServerStream.Carrier carrier;
+    private final Http1ServerConnection carrier;
     private final RequestHandler handler;
     private final Http1ServerSettings settings;
     private final @Nullable Upgrade h2c;
@@ -39,7 +39,7 @@ final class ServerRequests implements RequestInput.Owner {
      * @param h2c takes the connection over if its client asks for {@code h2c}, null if nobody does
      */
     ServerRequests(
-            Http1ServerStream.Carrier carrier,
+            Http1ServerConnection carrier,
             RequestHandler handler,
             Http1ServerSettings settings,
             @Nullable Upgrade h2c,

@@ -19,7 +19,7 @@ final class ServerResponses implements ServerOutput.Owner, QuietResponse.Owner {
 
     final ServerOutput output;
     final ServerClose close;
-    private final Http1ServerStream.Carrier carrier;
+    private final Http1ServerConnection carrier;
     private final RequestInput input;
     private final ServerTunnel tunnel;
     private final RefusalDelay delay;
@@ -28,7 +28,7 @@ final class ServerResponses implements ServerOutput.Owner, QuietResponse.Owner {
     private @Nullable Http1ServerStream stream; // the one whose response has not ended
 
     ServerResponses(
-            Http1ServerStream.Carrier carrier,
+            Http1ServerConnection carrier,
             Http1ServerSettings settings,
             RequestInput input,
             ClientTimeouts timeouts,

@@ -21,11 +21,7 @@ final class ServerTunnel {
      *
      * @param early what the client has sent ahead, owned from here on, or null
      */
-    void open(
-            Http1ServerStream.Carrier connection,
-            Http1ServerStream open,
-            StreamEvents events,
-            @Nullable ByteBuf early) {
+    void open(Http1ServerConnection connection, Http1ServerStream open, StreamEvents events, @Nullable ByteBuf early) {
         ByteStreamHalf made = connection.replaceBy(
                 ByteStreamHalf.ofClient(connection.info(), events, connection.observer, connection.timers), open);
         half = made;
