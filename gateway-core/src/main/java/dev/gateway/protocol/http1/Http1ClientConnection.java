@@ -150,7 +150,7 @@ public final class Http1ClientConnection extends Http1Connection {
     @Override
     public void handlerAdded(ChannelHandlerContext ctx) {
         super.handlerAdded(ctx);
-        input = new ResponseInput(new InputOwner(), settings, credit);
+        input = new ResponseInput(this, settings, credit);
         HalfClose.survivesWrites(ctx.channel(), true);
         secured = HalfClose.isSecured(ctx.channel());
     }
@@ -276,62 +276,59 @@ public final class Http1ClientConnection extends Http1Connection {
         }
     }
 
-    /** The connection as its input knows it. */
-    private final class InputOwner implements ResponseInput.Owner {
-        @Override
-        public @Nullable Http1ClientStream stream() {
-            return stream;
-        }
+    /** Returns the exchange in progress. */
+    @Nullable
+    Http1ClientStream stream() {
+        return stream;
+    }
 
-        @Override
-        public boolean isRequestReceived() {
-            return requestReceived;
-        }
+    /** Whether the peer may have acted on the request. */
+    boolean isRequestReceived() {
+        return requestReceived;
+    }
 
-        @Override
-        public void onEarlyResponse() {
+    /** Bytes came before the request was sent: the peer is about to close, most likely. */
+    void onEarlyResponse() {
+        observer.onViolation(Http1Violation.UNSOLICITED_RESPONSE.kind());
+        lost("bytes came before the request was sent");
+    }
+
+    /** The peer has broken the rules. */
+    void onViolation(Http1Violation violation) {
+        observer.onViolation(violation.kind());
+        Http1ClientStream open = stream;
+        if (open == null) {
+            shut();
+        } else {
+            fail(open, violation.upstream());
+        }
+    }
+
+    /** The response's head opens a tunnel; the rest of the buffer belongs to it, and is owned by this. */
+    void becomeTunnel(Http1ClientStream open, ResponseHead head, ByteBuf in) {
+        stream = null;
+        input.takeHandedOnTo(); // the tunnel flushes for itself
+        closeCause = CloseCause.TUNNEL;
+        input.close();
+        Runnable onClosed = () -> listener.onClosed(this);
+        ByteStreamHalf tunnel = replaceBy(ByteStreamHalf.ofUpstream(onClosed, open.events(), observer, timers), open);
+        open.events().onHead(head, false);
+        open.sendEarly(tunnel);
+        tunnel.begin(in, isInputEnded());
+    }
+
+    /**
+     * The response has ended. Comes before its last part is handed on, so that what the core does next can use this
+     * connection already, unless it is known that the peer closes it.
+     *
+     * @param more whether more bytes were read than belong to it
+     */
+    void onResponseEnd(Http1ClientStream open, boolean more) {
+        if (more) {
             observer.onViolation(Http1Violation.UNSOLICITED_RESPONSE.kind());
-            lost("bytes came before the request was sent");
+            input.endPersistence();
         }
-
-        @Override
-        public void onViolation(Http1Violation violation) {
-            observer.onViolation(violation.kind());
-            Http1ClientStream open = stream;
-            if (open == null) {
-                shut();
-            } else {
-                Http1ClientConnection.this.fail(open, violation.upstream());
-            }
-        }
-
-        @Override
-        public void fail(Http1ClientStream open, Failure failure) {
-            Http1ClientConnection.this.fail(open, failure);
-        }
-
-        @Override
-        public void becomeTunnel(Http1ClientStream open, ResponseHead head, ByteBuf in) {
-            stream = null;
-            input.takeHandedOnTo(); // the tunnel flushes for itself
-            closeCause = CloseCause.TUNNEL;
-            input.close();
-            Runnable onClosed = () -> listener.onClosed(Http1ClientConnection.this);
-            ByteStreamHalf tunnel =
-                    replaceBy(ByteStreamHalf.ofUpstream(onClosed, open.events(), observer, timers), open);
-            open.events().onHead(head, false);
-            open.sendEarly(tunnel);
-            tunnel.begin(in, isInputEnded());
-        }
-
-        @Override
-        public void onResponseEnd(Http1ClientStream open, boolean more) {
-            if (more) {
-                observer.onViolation(Http1Violation.UNSOLICITED_RESPONSE.kind());
-                input.endPersistence();
-            }
-            endResponse(open);
-        }
+        endResponse(open);
     }
 
     @Override

@@ -15,8 +15,8 @@ import io.netty.buffer.Unpooled;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Input of an upstream connection, taken apart into responses, one after the other. Tells its owner and the exchange in
- * progress, and keeps no bytes but of a head or of trailers that have not ended. Confined to the connection's event loop.
+ * Parses the responses of an upstream connection, one after the other. Notifies the connection and the exchange in progress.
+ * Keeps no bytes but of a head or of trailers that have not ended. Confined to the connection's event loop.
  */
 final class ResponseInput {
     private static final int SWITCHING_PROTOCOLS = 101;
@@ -25,7 +25,7 @@ final class ResponseInput {
     private static final int NOT_MODIFIED = 304;
     private static final int PROXY_AUTHENTICATION_REQUIRED = 407;
 
-    private final Owner owner;
+    private final Http1ClientConnection connection;
     private final Http1ClientSettings.@Nullable Proxy proxy; // the peer, if that forwards requests
     private final ResponseParser parser;
     private final BodyReader body;
@@ -56,42 +56,12 @@ final class ResponseInput {
         CLOSED
     }
 
-    ResponseInput(Owner owner, Http1ClientSettings settings, ReadCredit credit) {
-        this.owner = owner;
+    ResponseInput(Http1ClientConnection connection, Http1ClientSettings settings, ReadCredit credit) {
+        this.connection = connection;
         this.credit = credit;
         this.proxy = settings.proxy();
         this.parser = new ResponseParser(settings.limits());
         this.body = new BodyReader(settings.limits(), false);
-    }
-
-    /** Who is told what has come, besides the events of the stream that it names. */
-    interface Owner {
-        /** Returns the exchange in progress. */
-        @Nullable
-        Http1ClientStream stream();
-
-        /** Whether the peer may have acted on the request. */
-        boolean isRequestReceived();
-
-        /** Bytes came before the request was sent: the peer is about to close, most likely. */
-        void onEarlyResponse();
-
-        /** The peer has broken the rules. */
-        void onViolation(Http1Violation violation);
-
-        /** The exchange cannot continue. */
-        void fail(Http1ClientStream open, Failure failure);
-
-        /** The response's head opens a tunnel; the rest of the buffer belongs to it, and is owned by the callee. */
-        void becomeTunnel(Http1ClientStream open, ResponseHead head, ByteBuf in);
-
-        /**
-         * The response has ended. Comes before its last part is handed on, so that what the core does next can use this
-         * connection already, unless it is known that the peer closes it.
-         *
-         * @param more whether more bytes were read than belong to it
-         */
-        void onResponseEnd(Http1ClientStream open, boolean more);
     }
 
     // ---- what it is like
@@ -211,7 +181,7 @@ final class ResponseInput {
 
     private void failForMemory(Http1ClientStream open) {
         String part = state == State.HEAD ? "head" : "trailers";
-        owner.fail(open, Failure.of(Cause.OVERLOAD, "no memory is left for the " + part + " of a response"));
+        connection.fail(open, Failure.of(Cause.OVERLOAD, "no memory is left for the " + part + " of a response"));
     }
 
     // ---- going through it
@@ -226,20 +196,20 @@ final class ResponseInput {
 
     /** Takes a part of the buffer; returns it if there may be more to take, else null. */
     private @Nullable ByteBuf readSome(ByteBuf in) {
-        Http1ClientStream open = owner.stream();
+        Http1ClientStream open = connection.stream();
         if (open == null || !in.isReadable()) {
             boolean unsolicited = in.isReadable() && state == State.IDLE;
             in.release();
             if (unsolicited) {
-                owner.onViolation(Http1Violation.UNSOLICITED_RESPONSE);
+                connection.onViolation(Http1Violation.UNSOLICITED_RESPONSE);
             }
             return null;
         }
         switch (state) {
             case HEAD -> {
-                if (!owner.isRequestReceived()) {
+                if (!connection.isRequestReceived()) {
                     in.release();
-                    owner.onEarlyResponse();
+                    connection.onEarlyResponse();
                     return null;
                 }
                 return readHead(open, in) ? in : null;
@@ -253,7 +223,7 @@ final class ResponseInput {
             }
             case DONE -> {
                 in.release();
-                owner.onViolation(Http1Violation.UNSOLICITED_RESPONSE);
+                connection.onViolation(Http1Violation.UNSOLICITED_RESPONSE);
                 return null;
             }
             case IDLE, CLOSED -> {
@@ -277,7 +247,7 @@ final class ResponseInput {
         releaseUnfinished();
         if (progress == Progress.REFUSED || head == null) {
             in.release();
-            owner.onViolation(parser.violation());
+            connection.onViolation(parser.violation());
             return false;
         }
         parser.forget(); // or an idle connection would keep its last head
@@ -292,17 +262,17 @@ final class ResponseInput {
         if (proxy != null && head.status() == PROXY_AUTHENTICATION_REQUIRED) {
             // The client has nothing to answer with: what it shows to us stays here.
             in.release();
-            owner.fail(open, Failure.of(Cause.CONNECT_FAILED, "parent " + proxy + ": answered 407"));
+            connection.fail(open, Failure.of(Cause.CONNECT_FAILED, "parent " + proxy + ": answered 407"));
             return false;
         }
         if (open.isConnect() && head.status() < 300) {
             if (!open.isUpgrade()) {
-                owner.becomeTunnel(open, head, in);
+                connection.becomeTunnel(open, head, in);
                 return false;
             }
             if (!open.refuseUpgrade()) {
                 in.release();
-                owner.fail(open, Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, "the upstream ignored the upgrade"));
+                connection.fail(open, Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, "the upstream ignored the upgrade"));
                 return false;
             }
         }
@@ -323,7 +293,7 @@ final class ResponseInput {
         }
         if (found != null) {
             in.release();
-            owner.onViolation(found);
+            connection.onViolation(found);
             return false;
         }
         if (open.isWish() && !open.isEnded()) {
@@ -342,7 +312,7 @@ final class ResponseInput {
         fields.remove(FieldName.SEC_WEBSOCKET_ACCEPT);
         fields.remove(FieldName.TRANSFER_ENCODING);
         fields.remove(FieldName.CONTENT_LENGTH);
-        owner.becomeTunnel(open, new ResponseHead(OK, null, fields, RequestHead.UNKNOWN_LENGTH), in);
+        connection.becomeTunnel(open, new ResponseHead(OK, null, fields, RequestHead.UNKNOWN_LENGTH), in);
     }
 
     /** Keeps bytes of the protocol that begins when the request has ended. */
@@ -386,7 +356,7 @@ final class ResponseInput {
         state = State.BODY;
         boolean last = body.framing() != Framing.CHUNKED && body.progress() == Progress.COMPLETE;
         if (last) {
-            owner.onResponseEnd(open, in.isReadable());
+            connection.onResponseEnd(open, in.isReadable());
         }
         open.events().onHead(head, last);
     }
@@ -422,7 +392,7 @@ final class ResponseInput {
             ByteBuf data = whole ? in : in.readRetainedSlice(length);
             credit.received(length);
             if (body.framing() == Framing.FIXED && body.remaining() == 0) {
-                owner.onResponseEnd(open, !whole);
+                connection.onResponseEnd(open, !whole);
                 open.events().onData(data, true);
             } else {
                 open.events().onData(data, false);
@@ -437,7 +407,7 @@ final class ResponseInput {
             }
             case REFUSED -> {
                 in.release();
-                owner.onViolation(body.violation());
+                connection.onViolation(body.violation());
                 return null;
             }
             case COMPLETE -> {
@@ -445,7 +415,7 @@ final class ResponseInput {
                 Fields trailers = body.trailers();
                 body.forget();
                 releaseUnfinished();
-                owner.onResponseEnd(open, in.isReadable());
+                connection.onResponseEnd(open, in.isReadable());
                 if (trailers != null) {
                     open.events().onTrailers(trailers);
                 } else {
