@@ -4,18 +4,21 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.overload.memory.Account;
+import dev.gateway.overload.memory.BufferCost;
 import dev.gateway.overload.memory.UnfinishedInput;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
-import io.netty.util.AsciiString;
+import io.netty.buffer.Unpooled;
+import io.netty.handler.codec.ByteToMessageDecoder;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Input of a downstream connection, taken apart into requests: gone through as far as the state lets it, unread while a
- * request is being answered. Tells its owner, and decides nothing else but when the client is waited for. Owns what was
- * read; confined to the connection's event loop.
+ * Parses the requests of a client connection. A pull parser: the connection asks for the next event as long as it takes
+ * requests. Owns what was read, charges the client for what waits, and arms the timeout of what the client owes. Confined to
+ * the connection's event loop.
  */
 final class RequestInput {
     /** What is read beyond the request being answered. */
@@ -24,19 +27,19 @@ final class RequestInput {
     /** What is read and dropped of a request body that nobody wants, so that the connection can persist. */
     private static final int MAX_DISCARDED = 64 * 1024;
 
-    private final Owner owner;
+    private final Runnable onNoRoom;
     private final TimerWheel timers;
     private final ClientTimeouts timeouts;
     private final RequestParser parser;
     private final BodyReader body;
-    private final Unread unread = new Unread();
     private final Account waitingBodies;
     private final ConnectionInfo connection;
+    private @Nullable ByteBuf unread; // what was read and not yet gone through
     private @Nullable UnfinishedPart unfinished; // made if a head or trailers do not come at once
+    private @Nullable Fields trailers; // of the body that has just ended
     private State state = State.HEAD;
     private boolean first = true; // no request has come yet
-    private boolean reading; // between channelRead and channelReadComplete
-    private boolean processing;
+    private int length; // bytes of the last event
     private long headNanos; // when the current head began, 0 if it came at once
     private long discarded;
     private long waiting; // bytes of memory that are charged, as they wait unread
@@ -55,77 +58,50 @@ final class RequestInput {
         CLOSED
     }
 
+    /** What has come. */
+    enum Event {
+        /** Nothing more for now. */
+        NONE,
+        /** A part of something, which needs no action. */
+        PART,
+        /** Empty lines, which begin no request. */
+        EMPTY_LINES,
+        /** The {@link #head} of a request, to be taken by {@link #begin}. */
+        HEAD,
+        /** A head that breaks the rules: {@link #violation}. Of the {@link #head} there is what could be made out, or null. */
+        MALFORMED_HEAD,
+        /** Bytes of a body, to be taken by {@link #takeBody}. If another request is next, they are the last. */
+        BODY,
+        /** The end of a body after the last of its bytes, or of an unwanted one. */
+        BODY_END,
+        /** A body that breaks the rules: {@link #violation}. */
+        MALFORMED_BODY,
+        /** More of an unwanted body than is worth dropping. */
+        TOO_MUCH_DISCARDED,
+        /** A part of a head or of trailers for which the process has no memory, and more is to come. */
+        NO_ROOM,
+        /** So many bytes as {@link #length} says, which were dropped, as no further request is taken. */
+        DROPPED
+    }
+
+    /**
+     * Makes the parser of one connection.
+     *
+     * @param onNoRoom memory has run out for a part of a head or of trailers that came earlier
+     */
     RequestInput(
-            Owner owner, HeadLimits limits, ConnectionInfo connection, TimerWheel timers, ClientTimeouts timeouts) {
-        this.owner = owner;
+            Runnable onNoRoom,
+            HeadLimits limits,
+            ConnectionInfo connection,
+            TimerWheel timers,
+            ClientTimeouts timeouts) {
+        this.onNoRoom = onNoRoom;
         this.timers = timers;
         this.timeouts = timeouts;
         this.parser = new RequestParser(limits, connection.scheme());
         this.body = new BodyReader(limits, true);
         this.waitingBodies = connection.account().waitingBodies();
         this.connection = connection;
-    }
-
-    /** Who is told what has come, in this order for each request. */
-    interface Owner {
-        /** Whether another request may be looked at. */
-        boolean takesRequests();
-
-        /** Empty lines have come, which begin no request. */
-        void onEmptyLines();
-
-        /** The process has no room for what has come of a head, and more is to come. */
-        void onNoRoomForHead();
-
-        /** A head breaks the rules; it is null if nothing could be made out of it. */
-        void onMalformedHead(@Nullable RequestHead head, boolean http10, Http1Violation violation);
-
-        /**
-         * Lets another protocol take the connection over; returns whether it has.
-         *
-         * @param in what has come after the head; the new protocol retains it if it takes the connection over
-         */
-        boolean upgrade(RequestHead head, ByteBuf in);
-
-        /**
-         * A request has come, and its body is next if it has one.
-         *
-         * @param webSocketKey the client's for a WebSocket handshake, or null
-         * @param keepAlive whether the client lets the connection persist
-         */
-        void onRequest(
-                RequestHead head,
-                @Nullable AsciiString webSocketKey,
-                boolean http10,
-                boolean keepAlive,
-                boolean hasBody);
-
-        /** Some of the body has come; returns whether anybody wants it. */
-        boolean onBodyBytes();
-
-        /** Hands that over; owned by the callee. */
-        void onBody(ByteBuf data, boolean last);
-
-        /** More has come of a body that nobody wants than is worth dropping. */
-        void onTooMuchDiscarded();
-
-        /** The process has no room for what has come of trailers, and more is to come. */
-        void onNoRoomForTrailers();
-
-        /** A body breaks the rules. */
-        void onMalformedBody(Http1Violation violation);
-
-        /** The body has ended after the last of its bytes, or nobody wanted it and it is over. */
-        void onBodyEnd(@Nullable Fields trailers);
-
-        /** So many bytes were dropped, as no further request is taken. */
-        void onDropped(int bytes);
-
-        /** So much waits behind the request in progress that nothing more is to be read. */
-        void onTooMuchPipelined();
-
-        /** As much as can be of what was read has been gone through. */
-        void onProcessed();
     }
 
     // ---- what it is like
@@ -151,7 +127,7 @@ final class RequestInput {
 
     /** Whether all that was read has been gone through. */
     boolean isEmpty() {
-        return unread.isEmpty();
+        return unread == null || !unread.isReadable();
     }
 
     /** Whether the client is in the midst of a request's head. */
@@ -159,9 +135,9 @@ final class RequestInput {
         return state == State.HEAD && parser.isStarted();
     }
 
-    /** Whether nothing of a further request is here or being gone through. */
+    /** Whether nothing of a further request is here. */
     boolean isIdle() {
-        return state == State.HEAD && !parser.isStarted() && !processing && unread.isEmpty();
+        return state == State.HEAD && !parser.isStarted() && isEmpty();
     }
 
     /** Whether so much of the body is still to come that it is not worth reading for the next request. */
@@ -171,7 +147,44 @@ final class RequestInput {
 
     /** Whether the client may send, or has sent, what nobody will answer. */
     boolean mayHaveMore() {
-        return (state != State.WAITING && state != State.HEAD) || !unread.isEmpty();
+        return (state != State.WAITING && state != State.HEAD) || !isEmpty();
+    }
+
+    /** Returns the head that has come; null if it was malformed, and nothing could be made out of it. */
+    @Nullable
+    RequestHead head() {
+        return parser.head();
+    }
+
+    /** Whether the client of that head speaks HTTP/1.0. */
+    boolean isHttp10() {
+        return parser.isHttp10();
+    }
+
+    /** Whether the client of that head lets the connection persist. */
+    boolean isKeepAlive() {
+        return parser.isKeepAlive();
+    }
+
+    /** Whether the connection may become one of HTTP/2, as far as that head goes. */
+    boolean mayBeHttp2() {
+        RequestHead head = parser.head();
+        return first
+                && head != null
+                && head.method().equals(Method.GET)
+                && !parser.isHttp10()
+                && !parser.isChunked()
+                && head.contentLength() <= 0;
+    }
+
+    /** Returns how a head or body breaks the rules. */
+    Http1Violation violation() {
+        return state == State.HEAD ? parser.violation() : body.violation();
+    }
+
+    /** Returns the bytes of the last event. */
+    int length() {
+        return length;
     }
 
     // ---- what becomes of it
@@ -235,25 +248,37 @@ final class RequestInput {
 
     private void onCut() {
         timeouts.cancel();
-        if (state == State.HEAD) {
-            owner.onNoRoomForHead();
-        } else {
-            owner.onNoRoomForTrailers();
-        }
+        onNoRoom.run();
         releaseCollected();
     }
 
     /** Has no use for what was read. */
     void release() {
-        unread.release();
+        releaseUnread();
         charge(0);
     }
 
-    /** Returns what was read, which is somebody else's from here on. */
+    private void releaseUnread() {
+        ByteBuf all = unread;
+        unread = null;
+        if (all != null) {
+            all.release();
+        }
+    }
+
+    /** Returns the unread bytes; the caller owns them. */
     @Nullable
     ByteBuf takeOver() {
         charge(0);
-        return unread.takeAll();
+        ByteBuf all = unread;
+        unread = null;
+        return all;
+    }
+
+    /** Returns the unread bytes for another protocol, which owns them beside this. */
+    ByteBuf retainRest() {
+        ByteBuf rest = unread;
+        return rest != null && rest.isReadable() ? rest.retain() : Unpooled.EMPTY_BUFFER;
     }
 
     /** Client bytes that wait behind a request are charged, as each connection may have tens of thousands of them. */
@@ -264,101 +289,88 @@ final class RequestInput {
         }
     }
 
-    // ---- going through it
+    // ---- parsing
 
-    /** Takes what was read from the channel; owned from here on. More may follow until {@link #onReadComplete}. */
+    /** Takes what was read from the channel; owned from here on. */
     void add(ByteBufAllocator alloc, ByteBuf read) {
-        reading = true;
-        unread.add(alloc, read);
-        process();
+        ByteBuf rest = unread;
+        unread = rest == null ? read : ByteToMessageDecoder.MERGE_CUMULATOR.cumulate(alloc, rest, read);
     }
 
-    /** The channel has read all that there is for now. */
-    void onReadComplete() {
-        reading = false;
-    }
-
-    /** Whether the channel is reading, so that more may come at once. */
-    boolean isReading() {
-        return reading;
-    }
-
-    /** Goes through what was read as far as the state lets it. */
-    void process() {
-        if (processing) {
-            return;
+    private @Nullable ByteBuf peek() {
+        if (unread != null && !unread.isReadable()) {
+            releaseUnread();
         }
-        processing = true;
-        ByteBuf in = unread.peek();
-        while (in != null && !isWaiting()) {
-            switch (state) {
-                case HEAD -> readHead(in);
-                case BODY -> readBody(in);
-                case DROPPED -> drop(in);
-                case WAITING, CLOSED -> unread.release(); // only CLOSED comes here: isWaiting() stops at WAITING
-            }
-            in = unread.peek();
-        }
-        if (in != null && in.readableBytes() > MAX_PIPELINED) {
-            owner.onTooMuchPipelined();
-        }
-        charge(unread.keep());
-        processing = false;
-        owner.onProcessed();
-    }
-
-    /** Whether that is being done right now. */
-    boolean isProcessing() {
-        return processing;
+        return unread;
     }
 
     /**
-     * Whether what was read waits unread: requests while another is being answered, and while the client does not read the
-     * answers to those before, as each would add to what waits for it.
+     * What was not gone through waits. It keeps as little memory as it can: what is less than half of its buffer is copied.
+     *
+     * @return whether it is so much that nothing more is to be read
      */
-    private boolean isWaiting() {
-        return state == State.WAITING || (state == State.HEAD && !owner.takesRequests());
+    boolean keep() {
+        ByteBuf all = peek();
+        if (all == null) {
+            charge(0);
+            return false;
+        }
+        ByteBuf kept = BufferCost.slim(all);
+        unread = kept;
+        charge(kept.capacity());
+        return kept.readableBytes() > MAX_PIPELINED;
     }
 
-    private void readHead(ByteBuf in) {
+    /**
+     * Goes on to what comes next.
+     *
+     * @param wanted whether a body is wanted; else it is dropped
+     */
+    Event next(boolean wanted) {
+        ByteBuf in = peek();
+        if (in == null) {
+            return Event.NONE;
+        }
+        return switch (state) {
+            case HEAD -> readHead(in);
+            case BODY -> readBody(in, wanted);
+            case WAITING -> Event.NONE;
+            case DROPPED -> {
+                length = in.readableBytes();
+                releaseUnread();
+                yield Event.DROPPED;
+            }
+            case CLOSED -> {
+                releaseUnread();
+                yield Event.NONE;
+            }
+        };
+    }
+
+    private Event readHead(ByteBuf in) {
         boolean started = parser.isStarted();
         headNanos = started ? headNanos : 0;
         Progress progress = parser.parse(in);
         if (progress == Progress.MORE) {
-            if (!parser.isStarted()) {
-                owner.onEmptyLines();
-            } else if (!started) {
+            boolean begun = parser.isStarted();
+            if (begun && !started) {
                 headNanos = timers.nanoTime();
                 timeouts.waitForHead();
             }
             if (!collect(parser.heldBytes())) {
                 timeouts.cancel();
-                owner.onNoRoomForHead();
+                return Event.NO_ROOM;
             }
-            return;
+            return begun ? Event.PART : Event.EMPTY_LINES;
         }
         releaseCollected();
-        RequestHead head = parser.head();
         timeouts.cancel();
-        if (progress == Progress.REFUSED || head == null) {
-            owner.onMalformedHead(head, parser.isHttp10(), parser.violation());
-            return;
-        }
-        if (!first || !mayBeHttp2(head) || !owner.upgrade(head, in)) {
-            first = false;
-            begin(head);
-        }
+        return progress == Progress.REFUSED || parser.head() == null ? Event.MALFORMED_HEAD : Event.HEAD;
     }
 
-    /** Whether the connection may become one of HTTP/2, as far as the message goes. */
-    private boolean mayBeHttp2(RequestHead head) {
-        return head.method().equals(Method.GET)
-                && !parser.isHttp10()
-                && !parser.isChunked()
-                && head.contentLength() <= 0;
-    }
-
-    private void begin(RequestHead head) {
+    /** Takes the head, which the parser forgets. Its body is next if it has one; returns whether it has. */
+    boolean begin(RequestHead head) {
+        first = false;
         discarded = 0;
         boolean hasBody = parser.isChunked() || head.contentLength() > 0;
         if (hasBody) {
@@ -367,64 +379,66 @@ final class RequestInput {
         } else {
             state = State.WAITING; // also for CONNECT: what follows belongs to the tunnel, once there is one
         }
-        boolean http10 = parser.isHttp10();
-        AsciiString webSocketKey = http10 ? null : UpgradeRequest.translate(head, hasBody);
-        boolean keepAlive = parser.isKeepAlive();
         parser.forget(); // or a connection would keep its last head as long as it is idle
-        owner.onRequest(head, webSocketKey, http10, keepAlive, hasBody);
+        return hasBody;
     }
 
-    private void readBody(ByteBuf in) {
-        int length = body.next(in);
-        if (length > 0) {
+    private Event readBody(ByteBuf in, boolean wanted) {
+        int bytes = body.next(in);
+        if (bytes > 0) {
             timeouts.waitForBody();
-            if (!owner.onBodyBytes()) {
-                discard(in, length);
-                return;
+            if (!wanted) {
+                return discard(in, bytes);
             }
-            boolean last = body.framing() == Framing.FIXED && body.remaining() == 0;
-            if (last) {
+            length = bytes;
+            if (body.framing() == Framing.FIXED && body.remaining() == 0) {
                 state = State.WAITING;
                 timeouts.cancel();
             }
-            owner.onBody(unread.take(in, length), last);
-            return;
+            return Event.BODY;
         }
-        switch (body.progress()) {
-            case MORE -> {
-                if (!collect(body.heldBytes())) {
-                    owner.onNoRoomForTrailers();
-                }
-            }
-            case REFUSED -> owner.onMalformedBody(body.violation());
+        return switch (body.progress()) {
+            case MORE -> collect(body.heldBytes()) ? Event.PART : Event.NO_ROOM;
+            case REFUSED -> Event.MALFORMED_BODY;
             case COMPLETE -> {
-                Fields trailers = body.trailers();
+                trailers = body.trailers();
                 body.forget();
                 releaseCollected();
-                endBody(trailers);
+                yield endBody();
             }
-        }
+        };
     }
 
-    private void endBody(@Nullable Fields trailers) {
+    /** Takes the bytes of a body that have come: the buffer itself if nothing else is in it, else a slice. */
+    ByteBuf takeBody() {
+        ByteBuf in = Objects.requireNonNull(unread);
+        if (length == in.readableBytes()) {
+            unread = null;
+            return in;
+        }
+        return in.readRetainedSlice(length);
+    }
+
+    /** Takes the trailers of the body that has ended; null if it had none. */
+    @Nullable
+    Fields takeTrailers() {
+        Fields taken = trailers;
+        trailers = null;
+        return taken;
+    }
+
+    private Event endBody() {
         state = State.WAITING;
         timeouts.cancel();
-        owner.onBodyEnd(trailers);
+        return Event.BODY_END;
     }
 
-    private void discard(ByteBuf in, int length) {
-        in.skipBytes(length);
-        discarded += length;
+    private Event discard(ByteBuf in, int bytes) {
+        in.skipBytes(bytes);
+        discarded += bytes;
         if (body.progress() == Progress.COMPLETE) {
-            endBody(null);
-        } else if (discarded > MAX_DISCARDED) {
-            owner.onTooMuchDiscarded();
+            return endBody();
         }
-    }
-
-    private void drop(ByteBuf in) {
-        int bytes = in.readableBytes();
-        unread.release();
-        owner.onDropped(bytes);
+        return discarded > MAX_DISCARDED ? Event.TOO_MUCH_DISCARDED : Event.PART;
     }
 }

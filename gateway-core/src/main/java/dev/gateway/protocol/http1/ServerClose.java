@@ -1,6 +1,7 @@
 package dev.gateway.protocol.http1;
 
 import dev.gateway.net.Lingering;
+import dev.gateway.net.transport.IdleTasks;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,27 +10,29 @@ import org.jspecify.annotations.Nullable;
  */
 final class ServerClose {
     final CloseAnnouncement announcement;
-    private final Http1Connection connection;
+    private final Http1ServerConnection connection;
     private final RequestInput input;
     private final ServerOutput output;
     private final ClientTimeouts timeouts;
-    private final ClientFin fin;
+    private final boolean halfClose; // clients that end their direction want what they get all the same
+    private final @Nullable IdleTasks idleTasks = IdleTasks.ofThisLoop();
     private final Lingering lingering;
+    private int lastRead; // turn of the loop
 
     ServerClose(
-            Http1Connection connection,
+            Http1ServerConnection connection,
             RequestInput input,
             ServerOutput output,
             ClientTimeouts timeouts,
-            ClientFin fin,
-            long minBodyRate) {
+            Http1ServerSettings settings) {
         this.connection = connection;
         this.input = input;
         this.output = output;
         this.timeouts = timeouts;
-        this.fin = fin;
+        this.halfClose = settings.halfClose();
         this.announcement = new CloseAnnouncement(this::onOld, connection.timers);
-        this.lingering = new Lingering(this::endLingering, connection.timers, minBodyRate, Lingering.PATIENT_MILLIS);
+        this.lingering =
+                new Lingering(this::endLingering, connection.timers, settings.minBodyRate(), Lingering.PATIENT_MILLIS);
     }
 
     // ---- as long as the connection is idle
@@ -44,21 +47,33 @@ final class ServerClose {
     }
 
     private void onOld() {
-        if (input.isIdle()) {
+        if (connection.isIdle()) {
             timeouts.waitForLastRequest();
         }
     }
 
     /** Closes unless something runs, or a first request may be on its way. */
     void closeIfIdle() {
-        if (input.isIdle() && input.isFirst()) {
+        if (connection.isIdle() && input.isFirst()) {
             timeouts.waitForFirstRequest();
-        } else if (input.isIdle()) {
+        } else if (connection.isIdle()) {
             closeAfterWrites();
         }
     }
 
     // ---- the client's FIN
+
+    /** Bytes have come. */
+    void onRead() {
+        if (idleTasks != null) {
+            lastRead = idleTasks.turn();
+        }
+    }
+
+    /** Whether clients that end their direction want what they get all the same. */
+    boolean isHalfClose() {
+        return halfClose;
+    }
 
     /**
      * The client has ended its direction. Closes if no response is to come.
@@ -85,12 +100,15 @@ final class ServerClose {
     }
 
     /**
-     * Whether the received FIN means that the client does not want its response. A response that has begun continues: {@link
-     * QuietResponse} may end it. A client of CONNECT that has sent bytes ahead ends its half of the tunnel.
+     * Whether the received FIN means that the client does not want its response: most have given up. Simple tools end their
+     * direction with their last request, and want the response all the same: their FIN comes with the request, in the same
+     * turn of the event loop. A response that has begun continues, unless its upstream is quiet. A client of CONNECT that has
+     * sent bytes ahead ends its half of the tunnel.
      */
     private boolean hasGivenUp(Http1ServerStream open) {
         boolean tunnelHalfEnded = open.mayBecomeTunnel() && !input.isEmpty();
-        return !open.isStarted() && !tunnelHalfEnded && fin.isAbort();
+        boolean cameWithBytes = idleTasks != null && idleTasks.turn() == lastRead;
+        return !open.isStarted() && !tunnelHalfEnded && !halfClose && !cameWithBytes;
     }
 
     /** Whether the client has ended its direction, and all that it has sent was gone through. */
@@ -141,7 +159,7 @@ final class ServerClose {
         output.closeAfterWrites();
     }
 
-    /** The channel is closed, or somebody else has it: stops all timers, and releases what was read and written. */
+    /** The channel is closed, or another handler has it: stops all timers, and releases what was read and written. */
     void closed() {
         input.close();
         timeouts.cancel();

@@ -9,7 +9,6 @@ import dev.gateway.net.transport.IdleTasks;
 import dev.gateway.overload.memory.Account;
 import dev.gateway.protocol.http1.HeadWriter.Persistence;
 import dev.gateway.stream.Cause;
-import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
 import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
@@ -32,7 +31,7 @@ final class ServerOutput {
 
     private final ChannelHandlerContext ctx;
     private final Channel channel;
-    private final Owner owner;
+    private final Http1ServerConnection connection;
     private final TimerWheel timers;
     private final long idleMillis;
     private final IdleTimer timer = new IdleTimer();
@@ -50,31 +49,18 @@ final class ServerOutput {
     private long begun; // before the response to the last request
 
     /**
-     * Makes the output of a connection.
+     * Makes the output of a connection, which is in its channel.
      *
-     * @param batch the connection's, into which its stream writes
      * @param idleMillis how long the client may read nothing of what waits for it, 0 for no limit
      */
-    ServerOutput(Owner owner, ChannelHandlerContext ctx, WriteBatch batch, TimerWheel timers, long idleMillis) {
-        this.owner = owner;
-        this.ctx = ctx;
+    ServerOutput(Http1ServerConnection connection, long idleMillis) {
+        this.connection = connection;
+        this.ctx = connection.ctx;
         this.channel = ctx.channel();
-        this.batch = batch;
-        this.room = bytes -> batch.room(ctx, bytes);
-        this.timers = timers;
+        this.batch = connection.batch;
+        this.room = connection::room;
+        this.timers = connection.timers;
         this.idleMillis = idleMillis;
-    }
-
-    /** Whose output it is. */
-    interface Owner {
-        /** The client takes none of what waits for it, and gets nothing more. */
-        void onClientNotReading(Failure failure);
-
-        /** Returns what is known of the connection. */
-        ConnectionInfo info();
-
-        /** Whether an exchange answers for what waits. */
-        boolean isAnswering();
     }
 
     /** Writes a head, and flushes only if much is waiting. */
@@ -115,7 +101,7 @@ final class ServerOutput {
             return;
         }
         if (!dirty) { // what was written last may have filled the channel before its response ended
-            if (!owner.isAnswering() && PendingWrites.bytes(channel) > 0) {
+            if (!connection.isAnswering() && PendingWrites.bytes(channel) > 0) {
                 rest().onFlushed();
             }
             return;
@@ -187,12 +173,12 @@ final class ServerOutput {
     /** What the client has not taken. */
     private final class Rest extends UnwatchedOutput {
         Rest() {
-            super(ctx, owner.info());
+            super(ctx, connection.info());
         }
 
         @Override
         protected boolean isWatched() {
-            return owner.isAnswering();
+            return connection.isAnswering();
         }
 
         @Override
@@ -202,7 +188,8 @@ final class ServerOutput {
 
         @Override
         protected void cut() {
-            owner.onClientNotReading(Failure.of(Cause.OVERLOAD, "memory ran low, and what was sent was not taken"));
+            connection.onClientNotReading(
+                    Failure.of(Cause.OVERLOAD, "memory ran low, and what was sent was not taken"));
         }
     }
 
@@ -282,7 +269,8 @@ final class ServerOutput {
                 return;
             }
             if (taken() == taken) {
-                owner.onClientNotReading(Failure.of(Cause.CLIENT_TIMEOUT, "the client does not read its response"));
+                connection.onClientNotReading(
+                        Failure.of(Cause.CLIENT_TIMEOUT, "the client does not read its response"));
             } else {
                 start();
             }

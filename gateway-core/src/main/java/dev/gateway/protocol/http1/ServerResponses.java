@@ -2,50 +2,35 @@ package dev.gateway.protocol.http1;
 
 import dev.gateway.protocol.http1.RequestInput.State;
 import dev.gateway.stream.Cause;
-import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
-import dev.gateway.stream.ServerStream;
+import dev.gateway.stream.ServerStream.Pause;
 import dev.gateway.stream.StreamEvents;
+import dev.gateway.time.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The responses of a downstream connection, one at a time: has the stream that is being answered, and says what follows when
  * its response has ended. Part of the connection, confined to its event loop.
  */
-final class ServerResponses implements ServerOutput.Owner, QuietResponse.Owner {
-    private static final int FIRST_REFUSAL =
-            300; // from here on, the response does not depend on the rest of the request
+final class ServerResponses {
+    /** From this status on, the response does not depend on the rest of the request. */
+    private static final int FIRST_REFUSAL = 300;
+
     private static final int TOO_LARGE = 413;
 
-    final ServerOutput output;
-    final ServerClose close;
-    private final Http1ServerConnection carrier;
+    private final Http1ServerConnection connection;
     private final RequestInput input;
-    private final ServerTunnel tunnel;
-    private final RefusalDelay delay;
-    private final ClientFin fin;
-    private @Nullable QuietResponse quiet; // null unless the client has ended its direction amid a response
+    private final ServerOutput output;
+    private final ServerClose close;
+    private final RefusalDelay delay = new RefusalDelay();
+    private @Nullable QuietTimer quiet; // null unless the client has ended its direction amid a response
     private @Nullable Http1ServerStream stream; // the one whose response has not ended
 
-    ServerResponses(
-            Http1ServerConnection carrier,
-            Http1ServerSettings settings,
-            RequestInput input,
-            ClientTimeouts timeouts,
-            ClientFin fin,
-            ServerTunnel tunnel) {
-        this.carrier = carrier;
+    ServerResponses(Http1ServerConnection connection, RequestInput input, ServerOutput output, ServerClose close) {
+        this.connection = connection;
         this.input = input;
-        this.tunnel = tunnel;
-        this.delay = new RefusalDelay(this::onRefusalDelayed, carrier.timers);
-        this.fin = fin;
-        this.output = new ServerOutput(
-                this,
-                carrier.ctx,
-                carrier.batch,
-                carrier.timers,
-                settings.timeouts().responseWriteIdleMillis());
-        this.close = new ServerClose(carrier, input, output, timeouts, fin, settings.minBodyRate());
+        this.output = output;
+        this.close = close;
     }
 
     // ---- the stream that is being answered
@@ -90,22 +75,6 @@ final class ServerResponses implements ServerOutput.Owner, QuietResponse.Owner {
         }
     }
 
-    @Override
-    public void onClientNotReading(Failure failure) {
-        closed(failure);
-        output.abort();
-    }
-
-    @Override
-    public ConnectionInfo info() {
-        return carrier.info();
-    }
-
-    @Override
-    public boolean isAnswering() {
-        return stream != null;
-    }
-
     /** The client has ended its direction. */
     void onInputEnded() {
         Http1ServerStream open = stream;
@@ -114,21 +83,11 @@ final class ServerResponses implements ServerOutput.Owner, QuietResponse.Owner {
             return;
         }
         boolean isLast = input.state() == State.WAITING && input.isEmpty(); // no other request came before the FIN
-        if (open != null && isLast && open.isOfUnknownLength() && !open.isTunnel() && !fin.isHalfClose()) {
-            QuietResponse made = new QuietResponse(this, carrier.timers);
+        if (open != null && isLast && open.isOfUnknownLength() && !open.isTunnel() && !close.isHalfClose()) {
+            QuietTimer made = new QuietTimer();
             quiet = made;
             made.start();
         }
-    }
-
-    @Override
-    public long written() {
-        return output.written();
-    }
-
-    @Override
-    public boolean isTaken() {
-        return output.isTaken();
     }
 
     /** The client wants no answer to its last request. The answers to those before leave whole; what this one has looks cut. */
@@ -144,8 +103,39 @@ final class ServerResponses implements ServerOutput.Owner, QuietResponse.Owner {
         open.tellReset(Failure.of(Cause.CLIENT_CLOSED, "the client closed the connection"));
     }
 
-    @Override
-    public void onQuiet() {
+    /**
+     * Watches a response of unknown length whose client has ended its direction after it began, such as an event stream whose
+     * tab was closed. While bytes are sent, the client may want them all. Once the upstream is quiet, the client is most
+     * likely gone.
+     */
+    private final class QuietTimer extends Timer {
+        private static final long QUIET_MILLIS = 1000;
+        private static final int LOOKS = 4;
+
+        private long written;
+        private int quietLooks;
+
+        void start() {
+            written = output.written();
+            connection.timers.arm(this, QUIET_MILLIS / LOOKS);
+        }
+
+        @Override
+        protected void onExpired() {
+            long now = output.written();
+            // While the client does not take what was sent, the silence may be ours.
+            quietLooks = now == written && output.isTaken() ? quietLooks + 1 : 0;
+            written = now;
+            if (quietLooks == LOOKS) {
+                onQuiet();
+            } else {
+                connection.timers.arm(this, QUIET_MILLIS / LOOKS);
+            }
+        }
+    }
+
+    /** Nothing was written for a second, and nothing waits for the client. */
+    private void onQuiet() {
         Http1ServerStream open = stream;
         boolean looksWhole = open != null && open.endsWithConnection();
         closed(Failure.of(Cause.CLIENT_CLOSED, "the client closed the connection, and the upstream was quiet"));
@@ -156,7 +146,7 @@ final class ServerResponses implements ServerOutput.Owner, QuietResponse.Owner {
         }
     }
 
-    /** The connection is closed, or somebody else has it: nothing of it happens afterwards. */
+    /** The connection is closed, or another handler has the channel: nothing of it happens afterwards. */
     void closed(Failure failure) {
         boolean wasOpen = input.state() != State.CLOSED;
         close.closed();
@@ -184,9 +174,9 @@ final class ServerResponses implements ServerOutput.Owner, QuietResponse.Owner {
     }
 
     /** The response that is about to end is a refusal after which the client is to be left alone. */
-    void delayAfter(Http1ServerStream refused, ServerStream.Pause pause) {
+    void delayAfter(Http1ServerStream refused, Pause pause) {
         if (refused == stream) {
-            delay.request(pause);
+            delay.requested = pause;
         }
     }
 
@@ -213,13 +203,13 @@ final class ServerResponses implements ServerOutput.Owner, QuietResponse.Owner {
         }
     }
 
-    /** The head that opens a tunnel was written. Does nothing until it is known who is told what the client does. */
+    /** The head that opens a tunnel was written. Does nothing before the events of the exchange have been set. */
     void becomeTunnel(Http1ServerStream open) {
         StreamEvents events = open.events();
         if (open == stream && events != null) {
             output.flush();
             stream = null;
-            tunnel.open(carrier, open, events, input.takeOver());
+            connection.openTunnel(open, events);
         }
     }
 
@@ -230,11 +220,11 @@ final class ServerResponses implements ServerOutput.Owner, QuietResponse.Owner {
         }
         from.setEvents(null);
         stream = null;
-        carrier.credit.reset();
+        connection.credit.reset();
         // After a refused CONNECT or upgrade, bytes sent in hope of a tunnel are no request.
         boolean closing = !from.isKeepAlive() || (from.mayBecomeTunnel() && !input.isEmpty());
         if (delay.begin(closing)) {
-            carrier.credit.suspend(true);
+            connection.credit.suspend(true);
         }
         if (closing && delay.isArmed()) {
             output.hold();
@@ -251,7 +241,7 @@ final class ServerResponses implements ServerOutput.Owner, QuietResponse.Owner {
 
     /** Both the request and its response have ended: on to the next request. */
     void next() {
-        carrier.credit.release();
+        connection.credit.release();
         if (close.announcement.isLastRequest() || close.isNoMoreToCome()) {
             close.finish();
             return;
@@ -260,61 +250,57 @@ final class ServerResponses implements ServerOutput.Owner, QuietResponse.Owner {
         if (input.isEmpty()) {
             close.waitForRequest();
         } else {
-            input.process();
+            connection.process();
         }
     }
 
     /** Whether another request may be looked at: not while the client reads no answers, or is left alone. */
     boolean takesRequests() {
-        return carrier.ctx.channel().isWritable() && !delay.isArmed();
+        return connection.ctx.channel().isWritable() && !delay.isArmed();
     }
 
-    private void onRefusalDelayed() {
-        carrier.credit.suspend(false);
-        if (output.isHeld()) {
-            close.finish();
-        } else {
-            resumeRequests();
+    /**
+     * Delays what follows a refusal, so that a client does not come back at once. On a connection that stays open the refusal
+     * is sent at once, and what the client sends next waits unread. On one that ends, the refusal waits, as the client would
+     * come back on a new one.
+     */
+    private final class RefusalDelay extends Timer {
+        private @Nullable Pause requested; // after the response that is about to end
+        private boolean refused; // the last response was a refusal
+
+        /** A response has ended, and maybe the connection with it; returns whether the client is left alone now. */
+        boolean begin(boolean closing) {
+            Pause pause = requested;
+            requested = null;
+            refused = pause != null;
+            long millis = pause == null ? 0 : pause.millis(closing);
+            if (millis > 0) {
+                connection.timers.arm(this, millis);
+            }
+            return millis > 0;
+        }
+
+        @Override
+        protected void onExpired() {
+            connection.credit.suspend(false);
+            if (output.isHeld()) {
+                close.finish();
+            } else {
+                resumeRequests();
+            }
         }
     }
 
     /** Goes through what waits, if that is a request; else the rest of what the client has begun would never be read. */
     private void resumeRequests() {
         if (input.state() == State.HEAD && !input.isEmpty()) {
-            carrier.credit.release();
-            input.process();
+            connection.credit.release();
+            connection.process();
         }
     }
 
     /** Whether nothing runs, and the last response was a refusal, or the client is read on only so that it sees it. */
     boolean isRefused() {
-        return stream == null && (delay.followsRefusal() || close.isLingering());
-    }
-
-    // ---- ending from our side
-
-    /** Takes no further request, closes if nothing runs, and else tells what runs. */
-    void drain() {
-        if (close.announcement.drain()) {
-            close.hurry();
-            close.closeIfIdle();
-            tellDraining();
-        }
-    }
-
-    /** The exchange has the request. If the connection drains, the exchange has to know. */
-    void onRequestTold() {
-        if (close.announcement.isDraining()) {
-            tellDraining();
-        }
-    }
-
-    private void tellDraining() {
-        StreamEvents events = events();
-        if (tunnel.exists()) {
-            tunnel.drain();
-        } else if (events != null) {
-            events.onDraining();
-        }
+        return stream == null && (delay.refused || close.isLingering());
     }
 }
