@@ -2,10 +2,13 @@ package dev.gateway.protocol.http2;
 
 import dev.gateway.net.HalfClose;
 import dev.gateway.net.Lingering;
+import dev.gateway.net.PendingWrites;
+import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http2.Http2Connection;
@@ -16,6 +19,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Shuts a connection down from our side: by an error, or once what was written has left. Part of it. */
 final class ConnectionShutdown {
+    private static final long LINGER_MILLIS = 250; // for a GOAWAY to be read before the socket resets
+
     private final MultiplexedConnection connection;
     private final Http2Connection h2;
     private final FrameWriter writer;
@@ -179,8 +184,40 @@ final class ConnectionShutdown {
 
     private ClosingTimer timer() {
         if (timer == null) {
-            timer = new ClosingTimer(connection.context().channel(), timers, writeIdleMillis);
+            timer = new ClosingTimer(connection.context().channel());
         }
         return timer;
+    }
+
+    /** Closes a connection although not all that was written has left, once its peer takes nothing of it any more. */
+    private final class ClosingTimer extends Timer {
+        private final Channel channel;
+        private long unsent;
+
+        ClosingTimer(Channel channel) {
+            this.channel = channel;
+        }
+
+        /** Closes soon: all that is left to be read is why. */
+        void linger() {
+            timers.arm(this, LINGER_MILLIS);
+        }
+
+        /** Closes when the peer has taken nothing for as long as it may. */
+        void watch() {
+            unsent = PendingWrites.bytes(channel);
+            if (writeIdleMillis > 0) {
+                timers.arm(this, writeIdleMillis);
+            }
+        }
+
+        @Override
+        protected void onExpired() {
+            if (PendingWrites.bytes(channel) < unsent) {
+                watch();
+            } else {
+                channel.close();
+            }
+        }
     }
 }
