@@ -54,14 +54,13 @@ final class ClientStreams {
             Http2ClientConnection connection,
             Http2ClientSettings settings,
             Codec codec,
-            OpenStreams streams,
             StreamContext shared,
             SilenceProbe probe) {
         this.connection = connection;
         this.settings = settings;
         this.codec = codec;
         this.netty = codec.connection();
-        this.streams = streams;
+        this.streams = shared.streams();
         this.shared = shared;
         this.probe = probe;
         this.limit = new StreamLimit(settings.assumedStreams(), codec.timers(), this::capacityChanged);

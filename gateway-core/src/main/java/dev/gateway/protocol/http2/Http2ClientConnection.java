@@ -100,8 +100,8 @@ public final class Http2ClientConnection extends MultiplexedConnection {
                 codec.connection(), // nobody else shares it
                 settings.requestWriteIdleMillis());
         this.listener = listener;
-        this.requests = new ClientStreams(this, settings, codec, streams(), shared(), probe);
-        this.unfinished = new UnfinishedAnswer(this, codec.reader(), streams());
+        this.requests = new ClientStreams(this, settings, codec, shared(), probe);
+        this.unfinished = new UnfinishedAnswer(this, codec.reader(), shared().streams());
     }
 
     /** Makes the handler of one connection. */

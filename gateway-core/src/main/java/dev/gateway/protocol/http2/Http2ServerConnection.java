@@ -47,7 +47,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
                 settings.timeouts().responseWriteIdleMillis());
         this.settings = settings;
         this.unfinished = new UnfinishedInput(info.account(), info.culprit(), this::endUnfinished);
-        this.requests = new ServerStreams(info, handler, settings, codec, streams(), shared(), goingAway);
+        this.requests = new ServerStreams(info, handler, settings, codec, shared(), goingAway);
     }
 
     /**

@@ -215,7 +215,7 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
     }
 
     @Override
-    public void afterReadComplete() {
+    void afterReadComplete() {
         linger();
     }
 

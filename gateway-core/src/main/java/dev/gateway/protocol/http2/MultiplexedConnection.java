@@ -74,12 +74,11 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         StreamSender sender = new StreamSender(this, codec, ending, flushes);
         ReceiveWindows windows = new ReceiveWindows(this, codec.connection(), flushes);
         this.shared = new StreamContext(
+                streams,
                 sender,
                 windows,
                 new WindowGrowth(this, windows, timers, windowGrowth),
                 flushes,
-                new PausedStreams(),
-                new TouchedStreams(),
                 ending,
                 codec.guard(),
                 observer,
@@ -193,7 +192,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
 
     @Override
     public void channelReadComplete(ChannelHandlerContext ctx) throws Exception {
-        shared.touched().onReadComplete();
+        streams.onReadComplete();
         if (flushes.isReading()) { // else nothing was read but the end
             afterRead();
         }
@@ -219,7 +218,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         codec.writer().restartReplies();
         if (ctx.channel().isWritable()) {
             chargeUnsent(ctx);
-            shared.paused().resume();
+            streams.resume();
         } else { // amid a write, so that nothing may be written here
             chargeUnsent(connection().isServer() ? PendingWrites.memory(ctx.channel()) : 0);
         }
@@ -260,14 +259,10 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         if (codec.writer().takeDirty()) {
             observer.onFlushed();
         }
-        shared.paused().resume();
+        streams.resume();
     }
 
     // What its parts do.
-
-    final OpenStreams streams() {
-        return streams;
-    }
 
     final StreamContext shared() {
         return shared;

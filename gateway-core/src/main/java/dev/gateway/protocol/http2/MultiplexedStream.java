@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * event follows. What is handed over to be sent waits in Netty's flow controller, which owns its buffers from then on. Made
  * by its connection, called on its event loop; kept as a property of Netty's stream until that closes.
  */
-abstract class MultiplexedStream implements Stream, PausedStreams.Member, TouchedStreams.Member {
+abstract class MultiplexedStream implements Stream {
     /** What may wait here for a flush and for the peer's window, however large the peer makes that; more is no room. */
     private static final int MAX_UNSENT = 64 * 1024;
 
@@ -180,6 +180,9 @@ abstract class MultiplexedStream implements Stream, PausedStreams.Member, Touche
     /** So many bytes of its body have come that nobody wants, and were dropped. */
     void onDropped(int bytes) {}
 
+    /** The batch of frames is complete, and all streams were told. */
+    void afterReadComplete() {}
+
     /** What the stream's failing means, the reason being the peer's code. */
     abstract Failure resetByPeer(long errorCode);
 
@@ -290,7 +293,7 @@ abstract class MultiplexedStream implements Stream, PausedStreams.Member, Touche
         }
         if (!paused) {
             paused = true;
-            context.paused().add(this);
+            context.streams().pause(this);
             context.observer().onFlowControlPaused();
             Http2Stream stream = h2;
             if (stream != null && context.writeIdleMillis() > 0) {
@@ -306,8 +309,7 @@ abstract class MultiplexedStream implements Stream, PausedStreams.Member, Touche
     }
 
     /** Whether it need not wait any more: it may write, or has nothing more to write. */
-    @Override
-    public final boolean mayResume() {
+    final boolean mayResume() {
         Http2Stream stream = h2;
         return dead || isLocalEnded() || stream == null || hasRoom(stream);
     }
@@ -324,8 +326,8 @@ abstract class MultiplexedStream implements Stream, PausedStreams.Member, Touche
         };
     }
 
-    @Override
-    public final void resume() {
+    /** It need not wait for room any more. */
+    final void resume() {
         paused = false;
         StreamEvents told = events;
         if (!isLocalEnded() && !dead) {
@@ -631,7 +633,7 @@ abstract class MultiplexedStream implements Stream, PausedStreams.Member, Touche
     final void touch() {
         if (!touched) {
             touched = true;
-            context.touched().add(this);
+            context.streams().touch(this);
         }
     }
 
@@ -647,8 +649,8 @@ abstract class MultiplexedStream implements Stream, PausedStreams.Member, Touche
         }
     }
 
-    @Override
-    public final void onReadComplete() {
+    /** The batch of frames is complete. */
+    final void onReadComplete() {
         touched = false;
         StreamEvents told = events;
         if (dead) {
@@ -658,9 +660,6 @@ abstract class MultiplexedStream implements Stream, PausedStreams.Member, Touche
             told.onReadComplete();
         }
     }
-
-    @Override
-    public void afterReadComplete() {}
 
     final Http2Exception streamError(String detail) {
         Http2Stream stream = h2;

@@ -34,14 +34,13 @@ final class ServerStreams {
             RequestHandler handler,
             Http2ServerSettings settings,
             Codec codec,
-            OpenStreams streams,
             StreamContext shared,
             GoingAway goingAway) {
         this.info = info;
         this.handler = handler;
         this.settings = settings;
         this.codec = codec;
-        this.streams = streams;
+        this.streams = shared.streams();
         this.shared = shared;
         this.goingAway = goingAway;
         this.priorities = new Priorities(

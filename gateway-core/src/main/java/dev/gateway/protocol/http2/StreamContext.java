@@ -13,12 +13,11 @@ import dev.gateway.time.TimerWheel;
  * @param writeIdleMillis how long the peer may take nothing of what waits for it, 0 for no limit
  */
 record StreamContext(
+        OpenStreams streams,
         StreamSender sender,
         ReceiveWindows windows,
         WindowGrowth growth,
         FlushSchedule flushes,
-        PausedStreams paused,
-        TouchedStreams touched,
         ConnectionShutdown ending,
         FloodGuard guard,
         ConnectionObserver observer,

@@ -201,6 +201,8 @@ final class Pair implements AutoCloseable {
         Failure failure;
 
         Runnable onReset = () -> {};
+        Runnable onWritable = () -> {};
+        Runnable onReadComplete = () -> {};
 
         dev.gateway.stream.ClientStream client() {
             return Objects.requireNonNull(client, "it was not sent by the client");
@@ -262,11 +264,13 @@ final class Pair implements AutoCloseable {
         @Override
         public void onWritable() {
             writable++;
+            onWritable.run();
         }
 
         @Override
         public void onReadComplete() {
             readCompletes++;
+            onReadComplete.run();
         }
 
         @Override
