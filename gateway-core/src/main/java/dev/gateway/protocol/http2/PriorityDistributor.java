@@ -7,6 +7,8 @@ import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2Stream;
 import io.netty.handler.codec.http2.StreamByteDistributor;
+import java.util.Comparator;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -156,6 +158,73 @@ final class PriorityDistributor implements StreamByteDistributor {
             throw Http2Exception.connectionError(Http2Error.INTERNAL_ERROR, e, "cannot write a stream's share");
         } finally {
             share.writing = false;
+        }
+    }
+
+    /**
+     * The entry of a stream in the queue for sending: what it has to send, and its place among those of its connection that have
+     * something.
+     */
+    private static final class StreamEntry {
+        final Http2Stream stream;
+        final Ring.Link<StreamEntry> turn = new Ring.Link<>(this); // among those of its urgency that take turns
+        final Ring.Link<StreamEntry> wait = new Ring.Link<>(this); // among all
+        int urgency = Priority.DEFAULT_URGENCY;
+        boolean takesTurns = true;
+        int streamable; // bytes that wait and that its window has room for
+        boolean queued;
+        boolean writing;
+
+        StreamEntry(Http2Stream stream) {
+            this.stream = stream;
+        }
+
+        int id() {
+            return stream.id();
+        }
+    }
+
+    /**
+     * An urgency level (RFC 9218, section 10): its streams that have bytes to send. Those of use only when complete go one after
+     * another, in the order of their requests; the others take turns. Where there are both, the two kinds alternate.
+     */
+    private static final class UrgencyLevel {
+        private final Ring<StreamEntry> turns = new Ring<>();
+        private @Nullable TreeSet<StreamEntry> sequence; // null until there is one
+        private boolean turnsNext;
+
+        void add(StreamEntry share) {
+            if (share.takesTurns) {
+                turns.add(share.turn);
+            } else {
+                if (sequence == null) {
+                    sequence = new TreeSet<>(Comparator.comparingInt(StreamEntry::id));
+                }
+                sequence.add(share);
+            }
+        }
+
+        void remove(StreamEntry share) {
+            if (share.takesTurns) {
+                share.turn.leave();
+            } else if (sequence != null) {
+                sequence.remove(share);
+            }
+        }
+
+        /** Returns whose turn it is, or null; it stays here. */
+        @Nullable
+        StreamEntry next() {
+            StreamEntry first = turns.first();
+            if (sequence == null || sequence.isEmpty()) {
+                return first;
+            }
+            turnsNext = !turnsNext;
+            return first != null && turnsNext ? first : sequence.first();
+        }
+
+        boolean isEmpty() {
+            return turns.isEmpty() && (sequence == null || sequence.isEmpty());
         }
     }
 }
