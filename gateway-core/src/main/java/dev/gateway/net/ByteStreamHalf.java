@@ -92,7 +92,7 @@ public final class ByteStreamHalf extends ChannelInboundHandlerAdapter implement
     /**
      * Makes the handler of an established connection of a client, to be added to its channel.
      *
-     * @param events who is told what the client does
+     * @param events gets what the client sends, and its end
      */
     public static ByteStreamHalf ofClient(
             ConnectionInfo client, StreamEvents events, ConnectionObserver observer, TimerWheel timers) {
@@ -103,7 +103,7 @@ public final class ByteStreamHalf extends ChannelInboundHandlerAdapter implement
      * Makes the handler of an established connection to an upstream, to be added to its channel.
      *
      * @param onClosed the connection is closed, or is about to be; called once
-     * @param events who is told what the upstream does; their client is charged for what it does not take
+     * @param events gets what the upstream sends, and its end; their client is charged for what it does not take
      */
     public static ByteStreamHalf ofUpstream(
             Runnable onClosed, ResponseEvents events, ConnectionObserver observer, TimerWheel timers) {
@@ -124,7 +124,7 @@ public final class ByteStreamHalf extends ChannelInboundHandlerAdapter implement
     /**
      * Takes what was received before this was added to the channel.
      *
-     * @param received owned from here on, null for none
+     * @param received owned by this method, null for none
      * @param ended whether the peer has ended its direction already
      */
     public void begin(@Nullable ByteBuf received, boolean ended) {
@@ -318,7 +318,7 @@ public final class ByteStreamHalf extends ChannelInboundHandlerAdapter implement
         }
     }
 
-    /** Whether nothing that was written is still here; of TLS nobody knows. */
+    /** Whether nothing that was written waits here; false with TLS, which does not say. */
     private boolean isAllSent() {
         return tls == null && PendingWrites.bytes(ctx.channel()) == 0;
     }

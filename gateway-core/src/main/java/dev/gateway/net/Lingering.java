@@ -78,7 +78,7 @@ public final class Lingering extends Timer implements AnsweredPeers.Member {
         dropped += bytes;
     }
 
-    /** The peer sends no more, or nobody reads it any more. */
+    /** Ends it early: the peer sends no more, or its bytes are not read any more. */
     public void stop() {
         cancel();
         AnsweredPeers.ofThisLoop().remove(this);

@@ -23,7 +23,7 @@ public abstract class UnwatchedOutput extends StalledPeers.Holder implements Cha
     private @Nullable Account payer; // null while nothing waits
     private long charged;
     private boolean awaited; // told when all has left
-    private boolean over; // nothing waits any more, or it is somebody else's
+    private boolean over; // the channel is closed, or another handler has it
 
     /** Makes it for the channel of a handler: a connection of this client, or the connection of its tunnel to an upstream. */
     protected UnwatchedOutput(ChannelHandlerContext ctx, ConnectionInfo client) {
@@ -92,7 +92,7 @@ public abstract class UnwatchedOutput extends StalledPeers.Holder implements Cha
         }
     }
 
-    /** The channel is closed, or is somebody else's. */
+    /** The channel is closed, or another handler has it. */
     public final void end() {
         over = true;
         settle();

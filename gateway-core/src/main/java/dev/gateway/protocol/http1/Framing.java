@@ -1,6 +1,6 @@
 package dev.gateway.protocol.http1;
 
-/** How a body's end is told (RFC 9112, section 6.3). */
+/** Body framing: how a recipient finds the end of a body (RFC 9112, section 6.3). */
 enum Framing {
     /** There is no body. */
     NONE,

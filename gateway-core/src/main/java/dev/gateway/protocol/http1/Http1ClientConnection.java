@@ -131,12 +131,12 @@ public final class Http1ClientConnection extends Http1Connection {
         }
     }
 
-    /** Closes the connection at once; an exchange in progress is told that the upstream was lost. */
+    /** Closes the connection at once; an exchange in progress fails, as the upstream is lost. */
     public void close() {
         ctx.close();
     }
 
-    /** Closes the connection at once; an exchange in progress is told why. */
+    /** Closes the connection at once; an exchange in progress gets the failure. */
     public void end(Failure failure) {
         if (stream == null) {
             shut();
@@ -365,7 +365,7 @@ public final class Http1ClientConnection extends Http1Connection {
         return settings.proxy();
     }
 
-    /** Writes a head, to be flushed later; owned from here on. */
+    /** Writes a head, to be flushed later; this owns it. */
     void writeHead(ByteBuf head) {
         dirty = true;
         activity++;

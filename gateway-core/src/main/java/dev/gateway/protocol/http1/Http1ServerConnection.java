@@ -61,7 +61,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     /**
      * Makes the handler of a connection that speaks HTTP/1, to be added to its channel, which is open by then.
      *
-     * @param h2c takes the connection over if its client asks for {@code h2c}, null if nobody does
+     * @param h2c takes the connection over if its client asks for {@code h2c}, null if none does
      */
     public Http1ServerConnection(
             ConnectionInfo info,

@@ -81,7 +81,7 @@ abstract sealed class OutgoingStream<C extends Http1Connection> implements Strea
         return ended;
     }
 
-    /** Whether a body is being sent whose length nobody knows. */
+    /** Whether a body of unknown length is being sent. */
     final boolean isOfUnknownLength() {
         return started && !ended && (framing == Framing.CHUNKED || framing == Framing.UNTIL_CLOSE);
     }

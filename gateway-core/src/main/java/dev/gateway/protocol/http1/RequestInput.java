@@ -24,7 +24,7 @@ final class RequestInput {
     /** What is read beyond the request being answered. */
     private static final int MAX_PIPELINED = 64 * 1024;
 
-    /** What is read and dropped of a request body that nobody wants, so that the connection can persist. */
+    /** What is read and dropped of an unwanted request body, so that the connection can persist. */
     private static final int MAX_DISCARDED = 64 * 1024;
 
     private final Runnable onNoRoom;
@@ -48,7 +48,7 @@ final class RequestInput {
     enum State {
         /** A request head, or nothing for now. */
         HEAD,
-        /** The request body; nobody wants it any more if there is no stream. */
+        /** The request body; it is unwanted if there is no stream. */
         BODY,
         /** Another request, to be left alone until the response has ended. */
         WAITING,
@@ -104,7 +104,7 @@ final class RequestInput {
         this.connection = connection;
     }
 
-    // ---- what it is like
+    // ---- state
 
     State state() {
         return state;
@@ -145,7 +145,7 @@ final class RequestInput {
         return state == State.BODY && body.remaining() > MAX_DISCARDED;
     }
 
-    /** Whether the client may send, or has sent, what nobody will answer. */
+    /** Whether the client may send, or has sent, what gets no answer. */
     boolean mayHaveMore() {
         return (state != State.WAITING && state != State.HEAD) || !isEmpty();
     }
@@ -187,7 +187,7 @@ final class RequestInput {
         return length;
     }
 
-    // ---- what becomes of it
+    // ---- changes of state
 
     /** What follows is the next request. */
     void next() {
@@ -291,7 +291,7 @@ final class RequestInput {
 
     // ---- parsing
 
-    /** Takes what was read from the channel; owned from here on. */
+    /** Adds what was read from the channel; this owns it. */
     void add(ByteBufAllocator alloc, ByteBuf read) {
         ByteBuf rest = unread;
         unread = rest == null ? read : ByteToMessageDecoder.MERGE_CUMULATOR.cumulate(alloc, rest, read);

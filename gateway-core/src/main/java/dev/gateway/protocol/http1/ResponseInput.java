@@ -64,7 +64,7 @@ final class ResponseInput {
         this.body = new BodyReader(settings.limits(), false);
     }
 
-    // ---- what it is like
+    // ---- state
 
     State state() {
         return state;
@@ -95,7 +95,7 @@ final class ResponseInput {
         return state == State.BODY && body.framing() == Framing.UNTIL_CLOSE;
     }
 
-    // ---- what becomes of it
+    // ---- changes of state
 
     /** A response follows, because a request does. */
     void expect() {
@@ -146,7 +146,7 @@ final class ResponseInput {
         return events;
     }
 
-    // ---- what it keeps
+    // ---- memory
 
     /** Charges the exchange's client for what has come of a head or of trailers, and fails the exchange if there is no room. */
     private void collect(Http1ClientStream open, int bytes) {
@@ -184,9 +184,9 @@ final class ResponseInput {
         connection.fail(open, Failure.of(Cause.OVERLOAD, "no memory is left for the " + part + " of a response"));
     }
 
-    // ---- going through it
+    // ---- parsing
 
-    /** Goes through what was read; owned from here on. */
+    /** Parses what was read; this owns it. */
     void read(ByteBuf read) {
         ByteBuf rest = read;
         while (rest != null) {

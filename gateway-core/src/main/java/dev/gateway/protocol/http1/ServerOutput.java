@@ -87,7 +87,7 @@ final class ServerOutput {
         return !dirty && PendingWrites.bytes(channel) == 0;
     }
 
-    /** A request has come; what is written from here on is the response to it. */
+    /** A request has come; what is written next is the response to it. */
     void begin() {
         begun = written;
     }
@@ -237,7 +237,7 @@ final class ServerOutput {
         }
     }
 
-    /** The channel is closed, so that nobody gets what waits, or it is somebody else's and all has been sent. */
+    /** The channel is closed, so that what waits is lost; or another handler has it, and all was sent. */
     void stop() {
         dirty = false;
         batch.clear();

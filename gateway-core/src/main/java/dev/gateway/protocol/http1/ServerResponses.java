@@ -41,7 +41,7 @@ final class ServerResponses {
         return stream;
     }
 
-    /** Returns who is told what its client does, null if nobody is. */
+    /** Returns the events of its exchange, null if there are none. */
     @Nullable
     StreamEvents events() {
         Http1ServerStream open = stream;

@@ -85,7 +85,7 @@ final class ClientStreams {
         return new Http2ClientStream(this, shared, events);
     }
 
-    /** Whether somebody still wants the answer of one. A stream that was reset is open until the upstream takes the reset. */
+    /** Whether the answer of a stream is still wanted. A stream that was reset is open until the upstream takes the reset. */
     boolean areWanted() {
         return reserved > 0 || streams.any(stream -> !stream.isDead());
     }
@@ -95,7 +95,7 @@ final class ClientStreams {
         return streams.any(each -> each instanceof Http2ClientStream stream && stream.isAwaited());
     }
 
-    /** Streams that are told may be reset, and others may be opened. */
+    /** Tells all streams. They may be reset meanwhile, and others may be opened. */
     void tellUnresponsive(String why) {
         List<Http2ClientStream> told = new ArrayList<>();
         streams.forEach(each -> {
@@ -106,7 +106,7 @@ final class ClientStreams {
         told.forEach(stream -> stream.tellUnresponsive(why));
     }
 
-    /** The connection is being ended, which is what its streams are told. */
+    /** The connection is being ended; its streams get this failure. */
     void end(Failure failure) {
         ended = failure;
     }

@@ -6,8 +6,8 @@ import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2Stream;
 
 /**
- * What is remembered of streams that Netty has forgotten, to judge frames that still come for them as the RFC has it. Of
- * one connection, on its event loop.
+ * Recently closed streams of one connection, which Netty has forgotten: decides about late frames for them (RFC 9113, section
+ * 5.1). On the connection's event loop.
  */
 final class ClosedStreams {
     private static final int LEAST = 256; // a client may open that many before it hears of a lower limit

@@ -29,7 +29,7 @@ final class ConnectionShutdown {
     private @Nullable ClosingTimer timer; // null until it is needed
     private boolean failed;
     private boolean closing;
-    private boolean unread; // the peer may be sending what nobody takes
+    private boolean unread; // the peer may be sending what is not read
     private boolean hurried;
     private long sent; // how often something was sent on streams
     private long asked; // the same when the peer was last asked by a PING

@@ -17,8 +17,8 @@ import io.netty.handler.codec.http2.Http2HeadersEncoder;
 import io.netty.handler.codec.http2.Http2Settings;
 
 /**
- * Netty's frame writer, except that heads, data, PING and WINDOW_UPDATE leave as one buffer between two flushes, except for
- * long payloads, that nobody is told when these were written, and that every frame is counted. HPACK uses Huffman coding and
+ * Netty's frame writer with three changes. Heads, DATA, PING and WINDOW_UPDATE are joined into one buffer for each flush,
+ * except for long payloads. Their promises are not completed. Every frame is counted. HPACK uses Huffman coding and
  * the dynamic table; credentials are never indexed (RFC 7541, section 7.1.3). Owns what waits for {@link #emit}, until it is
  * closed.
  */

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * Listener#onReady} was called. All on the channel's event loop.
  */
 public final class Http2ClientConnection extends MultiplexedConnection {
-    /** Who keeps the connection is told what it can be used for. Calls may come from within calls to it. */
+    /** Gets notified of what the connection can be used for. Calls may come from within calls to the connection. */
     public interface Listener {
         /** The upstream's SETTINGS have arrived; {@link #availableStreams} is what it allows. Called once. */
         void onReady();
@@ -97,7 +97,7 @@ public final class Http2ClientConnection extends MultiplexedConnection {
                 settings.connectionWindow(),
                 Http2ClientSettings.WINDOW_GROWTH,
                 Account.UNLIMITED,
-                codec.connection(), // nobody else shares it
+                codec.connection(), // which no other connection has
                 settings.requestWriteIdleMillis());
         this.listener = listener;
         this.requests = new ClientStreams(this, settings, codec, shared(), probe);
@@ -135,7 +135,7 @@ public final class Http2ClientConnection extends MultiplexedConnection {
      * Opens a stream; {@link #availableStreams} must not be 0. Its number is taken when the head is sent, so it counts
      * until then as well, and must be reset if no head is to be sent.
      *
-     * @param events who is told what the upstream does
+     * @param events gets what the upstream sends
      */
     public ClientStream open(ResponseEvents events) {
         return requests.open(events);
@@ -157,7 +157,7 @@ public final class Http2ClientConnection extends MultiplexedConnection {
         context().close();
     }
 
-    /** Closes at once; streams fail, and are told why. */
+    /** Closes at once; streams get the failure. */
     public void end(Failure failure) {
         requests.end(failure);
         context().close();
@@ -285,7 +285,7 @@ public final class Http2ClientConnection extends MultiplexedConnection {
         sender().reset(h2, Http2Error.INTERNAL_ERROR);
     }
 
-    /** Before the stream is told, so that the request does not come back here at once. */
+    /** Acts before the stream fails, so that the request does not come back here at once. */
     @Override
     void onResetByPeer(MultiplexedStream stream, long errorCode) throws Http2Exception {
         requests.onReset(errorCode);

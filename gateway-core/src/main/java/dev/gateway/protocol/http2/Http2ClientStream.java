@@ -193,7 +193,7 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
     }
 
     /**
-     * Returns who gets the response, null if nobody does any more. A stream that was reset lives until the upstream has taken
+     * Returns the receiver of the response, null if there is none any more. A stream that was reset lives until the upstream has taken
      * that, and must not keep the exchange until then.
      */
     private @Nullable ResponseEvents responseEvents() {

@@ -101,7 +101,7 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
         }
     }
 
-    /** The handler has returned who is told what happens. */
+    /** The handler has returned the events of the exchange. */
     void begin(StreamEvents events) {
         Failure early = early();
         if (early != null) {

@@ -36,20 +36,20 @@ abstract class MultiplexedStream implements Stream {
     /** So many short pieces of a stream may wait without being charged: they are a part of what a stream costs. */
     private static final int FREE_PIECES = 16;
 
-    /** What is received before anybody asks how fast: less is over before a window could grow. */
+    /** What is received before its speed is measured: less is over before a window could grow. */
     private static final int WINDOWFUL = 256 * 1024;
 
     final StreamContext context;
     private Account account; // the connection's, or that of the client whose request it is
     private @Nullable Http2Stream h2; // null until the head of a request to upstream was sent
-    private @Nullable StreamEvents events; // null while nobody is to be told anything
+    private @Nullable StreamEvents events; // null before and after the exchange
     private StreamState state = StreamState.OPEN;
     private boolean dead; // reset by either side, or the connection is gone
     private boolean paused; // was seen not writable, so is to be told when that changes
     private int unsent; // bytes handed over and not written to the channel
     private long held; // bytes of memory of those pieces
     private @Nullable PendingData newest; // the last piece that was handed over
-    private @Nullable Failure early; // why it failed before anybody was to be told
+    private @Nullable Failure early; // why it failed before the exchange had events
     private @Nullable StallWatch stall; // made when the peer had no room for the first time
     private int untilWindowful = WINDOWFUL; // bytes to be received before it may need more window
     private WindowGrowth.@Nullable Need need; // null until then
@@ -126,7 +126,7 @@ abstract class MultiplexedStream implements Stream {
     /** The last of what we send was handed over; it may still wait for the peer's window. */
     void afterLocalEnd() {}
 
-    /** Returns how many bytes of heap trailers take while they wait here, if nobody else holds and is charged for them. */
+    /** Returns how many bytes of heap trailers take while they wait here, unless something else is charged for them. */
     long heldAlone(Fields trailers) {
         return trailers.heldBytes();
     }
@@ -177,7 +177,7 @@ abstract class MultiplexedStream implements Stream {
     /** The last of what we send was written; the peer may continue to send. */
     void onLocalHalfClosed() {}
 
-    /** So many bytes of its body have come that nobody wants, and were dropped. */
+    /** So many bytes of an unwanted body have come, and were dropped. */
     void onDropped(int bytes) {}
 
     /** The batch of frames is complete, and all streams were told. */
@@ -471,7 +471,7 @@ abstract class MultiplexedStream implements Stream {
         }
     }
 
-    /** Nobody takes its body any more: the peer gets back what nobody will give it later. */
+    /** The body is unwanted: returns the credit for what was handed on. */
     final void consumedAll() {
         consumed(untaken);
     }
@@ -496,7 +496,7 @@ abstract class MultiplexedStream implements Stream {
 
     // What the peer does.
 
-    /** Takes a DATA frame's payload, which is lent; returns how many bytes nobody will consume later. */
+    /** Takes a DATA frame's payload, which is lent; returns how many of its bytes need no later credit. */
     final int onData(ChannelHandlerContext ctx, ByteBuf data, boolean last) throws Http2Exception {
         int length = data.readableBytes();
         StreamEvents told = events;

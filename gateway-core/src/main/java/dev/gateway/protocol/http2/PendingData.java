@@ -53,7 +53,7 @@ final class PendingData implements FlowControlled {
         return room;
     }
 
-    /** Returns how many bytes of memory its buffer takes beyond {@link #room}, because nobody else has a part of it now. */
+    /** Returns how many bytes of memory its buffer takes beyond {@link #room}, as no other piece has a part of it now. */
     long unsettled() {
         return room == 0 ? 0 : Math.max(0, directBytes() - room);
     }

@@ -25,7 +25,7 @@ abstract class SilenceProbe extends Timer {
     private int quiet; // seconds without any, or since the PING
     private boolean suspected; // a request was given up, and nothing has come since it was sent
     private boolean pinged; // and not answered
-    private boolean found; // that nobody answers
+    private boolean found; // that no answer comes
     /** Servers of gRPC end connections for more PINGs than messages that they send. */
     private boolean mayPing = true;
 
@@ -57,7 +57,7 @@ abstract class SilenceProbe extends Timer {
      */
     abstract void onSilent(boolean first);
 
-    /** Whether nobody was found to be there, and nothing has come since. */
+    /** Whether the upstream was found silent, and nothing has come since. */
     boolean isSilent() {
         return found && batches == batchesBefore;
     }

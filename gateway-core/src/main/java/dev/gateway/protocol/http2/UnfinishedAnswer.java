@@ -22,7 +22,7 @@ final class UnfinishedAnswer {
     private final FrameReader reader;
     private final OpenStreams streams;
     private @Nullable UnfinishedInput input; // null if nothing waits
-    private @Nullable MultiplexedStream charged; // whose client has it, null for nobody's
+    private @Nullable MultiplexedStream charged; // whose client is charged, null if none is
     private Account account = Account.UNLIMITED; // of that client
 
     UnfinishedAnswer(Http2ClientConnection connection, FrameReader reader, OpenStreams streams) {
@@ -56,7 +56,7 @@ final class UnfinishedAnswer {
             if (!room) {
                 refuse();
             } else if (bytes > UnfinishedInput.SLIGHT && !connection.isWanted()) {
-                connection.close(); // a head for nobody
+                connection.close(); // an unwanted head
             }
         }
     }
@@ -75,12 +75,12 @@ final class UnfinishedAnswer {
             account.join(); // the exchange may end before
         }
         UnfinishedInput made =
-                new UnfinishedInput(account, NOBODY, 0, this::cut); // connections to upstreams are charged to nobody
+                new UnfinishedInput(account, NOBODY, 0, this::cut); // the connection itself is not charged
         input = made;
         return made;
     }
 
-    /** Returns the stream that the frame or header block is for, null if nobody wants that any more. */
+    /** Returns the stream that the frame or header block is for, null if that is unwanted. */
     private @Nullable MultiplexedStream addressed() {
         MultiplexedStream stream = streams.of(reader.lastStream());
         return stream == null || stream.isDead() ? null : stream;
@@ -96,7 +96,7 @@ final class UnfinishedAnswer {
         failAddressed(client);
     }
 
-    /** Memory ran low. Until the rest comes, which does not, nobody else hears anything of the upstream by this connection. */
+    /** Memory ran low. Other streams of the connection get nothing either until the rest comes, which may be never. */
     private void cut() {
         failAddressed(account.client());
         connection.close();
