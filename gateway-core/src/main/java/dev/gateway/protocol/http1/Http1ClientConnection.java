@@ -1,5 +1,6 @@
 package dev.gateway.protocol.http1;
 
+import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.net.ByteStreamHalf;
 import dev.gateway.net.HalfClose;
@@ -360,17 +361,13 @@ public final class Http1ClientConnection extends Http1Connection {
 
     // ---- output, called by the stream ----
 
-    /** Returns the peer, if that forwards requests. */
-    Http1ClientSettings.@Nullable Proxy proxy() {
-        return settings.proxy();
-    }
-
-    /** Writes a head, to be flushed later; this owns it. */
-    void writeHead(ByteBuf head) {
+    /** Writes a head, to be flushed later. */
+    void writeHead(RequestHead head, Framing framing, long length) {
+        ByteBuf bytes = HeadWriter.request(ctx.alloc(), head, framing, length, settings.proxy());
         dirty = true;
         activity++;
         batch.emit(ctx);
-        ctx.write(head).addListener(headSent);
+        ctx.write(bytes).addListener(headSent);
     }
 
     private void onHeadSent(ChannelFuture future) {

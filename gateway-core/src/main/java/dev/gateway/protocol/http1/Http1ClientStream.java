@@ -120,9 +120,7 @@ final class Http1ClientStream extends OutgoingStream<Http1ClientConnection> impl
             }
             writeUpgrade(head, wish.text(), wish.find(UpgradeRequest.WEBSOCKET) != null, framing, length);
         } else {
-            carrier()
-                    .writeHead(HeadWriter.request(
-                            channel.alloc(), head, framing, length, carrier().proxy()));
+            carrier().writeHead(head, framing, length);
         }
         if (last) {
             finish();
@@ -139,9 +137,7 @@ final class Http1ClientStream extends OutgoingStream<Http1ClientConnection> impl
             key = chosen;
             fields.add(FieldName.SEC_WEBSOCKET_KEY, chosen);
         }
-        carrier()
-                .writeHead(HeadWriter.request(
-                        channel.alloc(), head, framing, length, carrier().proxy()));
+        carrier().writeHead(head, framing, length);
         // The core may send the same head once more, by whichever protocol.
         fields.remove(FieldName.UPGRADE);
         fields.remove(FieldName.SEC_WEBSOCKET_KEY);
