@@ -33,17 +33,17 @@ record OneRouter(Router router) implements ListenerRoutes, ExchangeSettings {
     }
 
     @Override
-    public ExchangeSettings settings() {
+    public ExchangeSettings settings(int listener) {
         return this;
     }
 
     @Override
-    public ClientTrust trust(int listener) {
+    public ClientTrust trust() {
         return TRUST;
     }
 
     @Override
-    public ForwardedFields forwarded(int listener) {
+    public ForwardedFields forwarded() {
         return FORWARDED;
     }
 

@@ -7,6 +7,7 @@ import dev.gateway.exchange.progress.ProgressWatch;
 import dev.gateway.exchange.progress.UpstreamUse;
 import dev.gateway.exchange.request.RequestChecks;
 import dev.gateway.exchange.route.Route;
+import dev.gateway.exchange.settings.ExchangeSettings;
 import dev.gateway.filter.BodyTransform;
 import dev.gateway.filter.ErrorAnswer;
 import dev.gateway.filter.ErrorBody;
@@ -57,11 +58,16 @@ final class Exchange extends ExchangeContext
     private boolean draining; // the client's connection takes no further requests
 
     Exchange(
-            LoopServices loop, GenerationRef generation, ServerStream server, RequestHead head, ExchangeRecord record) {
-        super(loop, generation.settings(), server, head, record);
+            LoopServices loop,
+            GenerationRef generation,
+            ExchangeSettings settings,
+            ServerStream server,
+            RequestHead head,
+            ExchangeRecord record) {
+        super(loop, settings, server, head, record);
         this.generation = generation;
         this.deadlines = new Deadlines(this, loop.wheel);
-        this.request = new RequestBody(this, this, settings().maxRequestBodyBytes(record.connection.listener()));
+        this.request = new RequestBody(this, this, settings.maxRequestBodyBytes());
         this.response = new Response(this, this);
         this.routing = new RequestRouting(this, this);
     }

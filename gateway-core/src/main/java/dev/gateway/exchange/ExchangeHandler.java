@@ -109,8 +109,10 @@ public final class ExchangeHandler implements RequestHandler {
     @Override
     public StreamEvents onRequest(ServerStream stream, RequestHead head, boolean last) {
         GenerationRef generation = begin(stream);
-        ExchangeRecord record = record(stream, head, generation.settings());
-        Exchange exchange = new Exchange(loop, generation, stream, head, record);
+        ExchangeSettings settings =
+                generation.routes().settings(stream.connection().listener());
+        ExchangeRecord record = record(stream, head, settings);
+        Exchange exchange = new Exchange(loop, generation, settings, stream, head, record);
         exchange.begin(last);
         return exchange;
     }
@@ -118,23 +120,21 @@ public final class ExchangeHandler implements RequestHandler {
     @Override
     public void onRefused(ServerStream stream, @Nullable RequestHead head, Failure failure) {
         GenerationRef generation = begin(stream);
-        ExchangeRecord record = record(stream, head, generation.settings());
+        ExchangeSettings settings =
+                generation.routes().settings(stream.connection().listener());
+        ExchangeRecord record = record(stream, head, settings);
         loop.observer.onBegun(record);
         record.cause = failure.cause();
         record.detail = failure.detail();
         record.status = failure.status();
-        record.requestId = RequestChecks.requestId(
-                record.fields, record.connection.listener(), record.fromProxy, generation.settings(), loop.requestIds);
+        record.requestId = RequestChecks.requestId(record.fields, record.fromProxy, settings, loop.requestIds);
         try {
-            boolean proxy =
-                    generation.settings().offersTunnels(stream.connection().listener());
             record.sentBytes = loop.replies.send(
                     stream,
                     head,
-                    proxy ? failure : failure.advising(""), // which is about proxies
-                    generation.settings(),
-                    new LocalReply.About(
-                            record.requestId, null, new Fields(), errorBody(record, head, generation.settings())));
+                    settings.offersTunnels() ? failure : failure.advising(""), // which is about proxies
+                    settings,
+                    new LocalReply.About(record.requestId, null, new Fields(), errorBody(record, head, settings)));
         } finally {
             record.endNanos = loop.wheel.nanoTime();
             loop.end(record, generation);
@@ -145,9 +145,7 @@ public final class ExchangeHandler implements RequestHandler {
     private static ErrorBody errorBody(ExchangeRecord record, @Nullable RequestHead head, ExchangeSettings settings) {
         return GrpcStatus.isForPrograms(head)
                 ? ErrorBody.UNCHANGED
-                : settings.errorBody(
-                        record.connection.listener(),
-                        new ErrorAnswer(record.status, record.cause, false, head, record.requestId));
+                : settings.errorBody(new ErrorAnswer(record.status, record.cause, false, head, record.requestId));
     }
 
     /** Makes the record of a new request. */
@@ -167,12 +165,11 @@ public final class ExchangeHandler implements RequestHandler {
         }
         ClientFinder.find(record, settings);
         if (record.fromProxy) {
-            chargeClient(stream, record, settings.trust(record.connection.listener()));
+            chargeClient(stream, record, settings.trust());
         }
         TracingConfig wanted = settings.traces();
         if (wanted != null) {
-            boolean trusted = record.fromProxy
-                    || settings.trust(record.connection.listener()).tracesOfAnyone();
+            boolean trusted = record.fromProxy || settings.trust().tracesOfAnyone();
             Trace trace = loop.traces.begin(record.fields, trusted, wanted);
             record.trace = trace;
             if (trace.isRecorded()) {

@@ -1,7 +1,6 @@
 package dev.gateway.exchange;
 
 import dev.gateway.exchange.progress.ProgressWatch;
-import dev.gateway.exchange.settings.ExchangeSettings;
 import dev.gateway.exchange.settings.ListenerRoutes;
 import dev.gateway.stream.Failure;
 import java.util.ArrayList;
@@ -12,12 +11,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A counted reference to a generation, for one event loop. Listeners use it whose new requests it serves, and exchanges
- * that began with it. When no listener uses it any more, it keeps only what exchanges need whose response has begun: these
- * may last for hours, and a generation is large. When nothing uses it, it calls back once. Confined to the loop.
+ * that began with it. When no listener uses it any more, it drops the routes: exchanges may last for hours, and a generation is
+ * large. When nothing uses it, it calls back once. Confined to the loop.
  */
 public final class GenerationRef {
     private @Nullable ListenerRoutes routes; // null when no listener uses it any more
-    private ExchangeSettings settings;
     private final Set<GenerationRef> inUse;
     private final Runnable ended;
     private int listeners;
@@ -46,17 +44,12 @@ public final class GenerationRef {
         this.inUse = inUse;
         inUse.add(this);
         this.routes = routes;
-        this.settings = routes.settings();
         this.ended = ended;
     }
 
     /** Returns the routes, of which a listener that uses this may ask for a new request. */
     ListenerRoutes routes() {
         return Objects.requireNonNull(routes, "no listener uses this generation");
-    }
-
-    ExchangeSettings settings() {
-        return settings;
     }
 
     /** It serves another listener from now on. */
@@ -69,7 +62,6 @@ public final class GenerationRef {
     void retire() {
         if (--listeners == 0) {
             routes = null;
-            settings = settings.afterHead();
         }
         end();
     }

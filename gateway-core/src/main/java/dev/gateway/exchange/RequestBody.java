@@ -148,7 +148,7 @@ final class RequestBody implements TransformedBody.Output, Relay.Kept {
         if (complete || exchange.record.kind != Kind.HTTP || GrpcStatus.isCall(exchange.head)) {
             return;
         }
-        BodyRate wanted = exchange.settings().bodyRate(exchange.record.connection.listener());
+        BodyRate wanted = exchange.settings().bodyRate();
         rate = wanted;
         if (wanted != null) {
             owner.deadlines().watchPace(wanted.periodMillis());

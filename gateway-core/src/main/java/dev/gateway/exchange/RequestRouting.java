@@ -99,9 +99,8 @@ final class RequestRouting implements FilterChain.Owner {
     RequestRouting(ExchangeContext exchange, Owner owner) {
         this.exchange = exchange;
         this.owner = owner;
-        int listener = exchange.record.connection.listener();
-        this.oddNames = exchange.settings().trust(listener).oddNames();
-        this.requestIds = exchange.settings().requestIds(listener);
+        this.oddNames = exchange.settings().trust().oddNames();
+        this.requestIds = exchange.settings().requestIds();
     }
 
     /** Begins with the routes of all listeners, which it does not keep. */
@@ -111,9 +110,8 @@ final class RequestRouting implements FilterChain.Owner {
         ExchangeSettings settings = exchange.settings();
         LoopServices loop = exchange.loop;
         int listener = record.connection.listener();
-        record.requestId =
-                RequestChecks.requestId(head.fields(), listener, record.fromProxy, settings, loop.requestIds);
-        Failure refusal = RequestChecks.check(head, settings, listener);
+        record.requestId = RequestChecks.requestId(head.fields(), record.fromProxy, settings, loop.requestIds);
+        Failure refusal = RequestChecks.check(head, settings);
         if (refusal == null && !RequestChecks.isTunnel(head)) {
             refusal = loop.oddNames.check(head.fields(), oddNames, record);
         }
@@ -128,7 +126,7 @@ final class RequestRouting implements FilterChain.Owner {
             return;
         }
         if (match == null) {
-            owner.fail(noRoute(settings.offersTunnels(listener)));
+            owner.fail(noRoute(settings.offersTunnels()));
             return;
         }
         Route found = match.route();
@@ -214,7 +212,7 @@ final class RequestRouting implements FilterChain.Owner {
         if (back) {
             owner.fail(Failure.of(
                     Cause.LOOP_DETECTED, "forwarding loop: the request already took this route, as " + signature));
-        } else if (exchange.settings().signsAll(exchange.record.connection.listener())) {
+        } else if (exchange.settings().signsAll()) {
             signature.sign(fields, exchange.record.connection.version());
         }
         return back;
@@ -479,7 +477,7 @@ final class RequestRouting implements FilterChain.Owner {
         try {
             ErrorBody chosen = filters == null ? ErrorBody.UNCHANGED : filters.errorBody(answer);
             return chosen instanceof ErrorBody.Unchanged
-                    ? exchange.settings().errorBody(exchange.record.connection.listener(), answer)
+                    ? exchange.settings().errorBody(answer)
                     : chosen;
         } catch (RuntimeException e) {
             log.error("A filter failed at the body of an error", e); // whose answer has to be sent all the same

@@ -201,7 +201,7 @@ final class Response implements Attempt.Sink, TransformedBody.Output {
     }
 
     private ServerHeader serverHeader() {
-        return exchange.settings().serverHeader(exchange.record.connection.listener());
+        return exchange.settings().serverHeader();
     }
 
     /** Sends the body that a filter or the listener has chosen instead of the upstream's. */

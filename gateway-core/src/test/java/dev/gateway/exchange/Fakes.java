@@ -371,12 +371,12 @@ public final class Fakes {
         }
 
         @Override
-        public ExchangeSettings settings() {
+        public ExchangeSettings settings(int listener) {
             return this;
         }
 
         @Override
-        public boolean offersTunnels(int listener) {
+        public boolean offersTunnels() {
             return tunnels != null;
         }
 
@@ -401,32 +401,32 @@ public final class Fakes {
         }
 
         @Override
-        public ErrorBody errorBody(int listener, ErrorAnswer answer) {
+        public ErrorBody errorBody(ErrorAnswer answer) {
             return errorBody.apply(answer);
         }
 
         @Override
-        public ClientTrust trust(int listener) {
+        public ClientTrust trust() {
             return trust;
         }
 
         @Override
-        public @Nullable ForwardedFields forwarded(int listener) {
+        public @Nullable ForwardedFields forwarded() {
             return new ForwardedFields(ForwardedHeaders.X_FORWARDED);
         }
 
         @Override
-        public RequestIdSettings requestIds(int listener) {
+        public RequestIdSettings requestIds() {
             return requestIds;
         }
 
         @Override
-        public ServerHeader serverHeader(int listener) {
+        public ServerHeader serverHeader() {
             return serverHeader;
         }
 
         @Override
-        public boolean signsAll(int listener) {
+        public boolean signsAll() {
             return signsAll;
         }
 
@@ -446,12 +446,12 @@ public final class Fakes {
         }
 
         @Override
-        public long maxRequestBodyBytes(int listener) {
+        public long maxRequestBodyBytes() {
             return maxBody;
         }
 
         @Override
-        public @Nullable BodyRate bodyRate(int listener) {
+        public @Nullable BodyRate bodyRate() {
             return bodyRate;
         }
 

@@ -122,7 +122,7 @@ public final class LocalReply {
                 reason);
         fields.add(FieldName.PROXY_STATUS, proxyStatus(settings.name(), failure.cause(), about.destination));
         if (status == 405) {
-            fields.add(ALLOW_FIELD, allow(stream, settings));
+            fields.add(ALLOW_FIELD, allow(settings));
         }
         if ((status == 503 || status == 429) && !about.fields.contains(FieldName.RETRY_AFTER)) {
             fields.add(FieldName.RETRY_AFTER, failure.cause() == Cause.RATE_LIMITED ? MINUTE : SECOND);
@@ -165,7 +165,7 @@ public final class LocalReply {
         Fields fields = head.fields();
         fields.add(FieldName.PROXY_STATUS, proxyStatus(settings.name(), failure.cause(), about.destination));
         addOthers(fields, about.fields);
-        sign(stream, fields, settings);
+        sign(fields, settings);
         stream.head(head, true);
         stream.flush();
         return 0;
@@ -181,14 +181,14 @@ public final class LocalReply {
         }
     }
 
-    private static AsciiString allow(ServerStream stream, ExchangeSettings settings) {
-        return settings.offersTunnels(stream.connection().listener()) ? ALLOW_TUNNELS : ALLOW;
+    private static AsciiString allow(ExchangeSettings settings) {
+        return settings.offersTunnels() ? ALLOW_TUNNELS : ALLOW;
     }
 
     /** Answers {@code OPTIONS} if the gateway is the last recipient of the request. */
     public int sendOptions(ServerStream stream, RequestHead request, ExchangeSettings settings) {
         Fields fields = new Fields();
-        fields.add(ALLOW_FIELD, allow(stream, settings));
+        fields.add(ALLOW_FIELD, allow(settings));
         return send(stream, request, new ResponseHead(200, null, fields, 0), Unpooled.EMPTY_BUFFER, settings);
     }
 
@@ -231,7 +231,7 @@ public final class LocalReply {
         boolean owned = true;
         try {
             long framed = mayHaveBody ? length : RequestHead.UNKNOWN_LENGTH;
-            stream.head(framed(stream, head, framed, settings), !sendsBody);
+            stream.head(framed(head, framed, settings), !sendsBody);
             if (sendsBody) {
                 owned = false;
                 stream.data(body, true);
@@ -245,19 +245,19 @@ public final class LocalReply {
         return sendsBody ? length : 0;
     }
 
-    private ResponseHead framed(ServerStream stream, ResponseHead head, long length, ExchangeSettings settings) {
+    private ResponseHead framed(ResponseHead head, long length, ExchangeSettings settings) {
         Fields fields = head.fields();
         if (length == RequestHead.UNKNOWN_LENGTH) {
             fields.remove(FieldName.CONTENT_LENGTH);
         } else {
             fields.set(FieldName.CONTENT_LENGTH, length);
         }
-        sign(stream, fields, settings);
+        sign(fields, settings);
         return new ResponseHead(head.status(), head.reason(), fields, length);
     }
 
-    private void sign(ServerStream stream, Fields fields, ExchangeSettings settings) {
-        settings.serverHeader(stream.connection().listener()).sign(fields);
+    private void sign(Fields fields, ExchangeSettings settings) {
+        settings.serverHeader().sign(fields);
         date.addTo(fields);
     }
 

@@ -19,12 +19,11 @@ public final class ClientFinder {
 
     /** Writes the client and what it used into the record. */
     public static void find(ExchangeRecord record, ExchangeSettings settings) {
-        int listener = record.connection.listener();
-        ClientTrust trust = settings.trust(listener);
+        ClientTrust trust = settings.trust();
         SourceAddress nearest = record.connection.client();
         record.fromProxy = trust.isProxy(nearest);
         AsciiString scheme = record.connection.scheme();
-        ForwardedFields forwarded = settings.forwarded(listener);
+        ForwardedFields forwarded = settings.forwarded();
         if (!record.fromProxy || record.fields == null || forwarded == null) {
             record.target = ClientTarget.of(scheme, record.authority);
             return;

@@ -41,7 +41,7 @@ public final class RequestChecks {
      *
      * @return why the gateway refuses it, or null
      */
-    public static @Nullable Failure check(RequestHead head, ExchangeSettings settings, int listener) {
+    public static @Nullable Failure check(RequestHead head, ExchangeSettings settings) {
         if (head.method().equals(Method.TRACE)) {
             // As nginx does: the answer to TRACE would show the client what proxies add to requests, also this one.
             return Failure.of(Cause.NO_ROUTE, 405, "TRACE is not offered");
@@ -50,7 +50,7 @@ public final class RequestChecks {
         if (problem != null) {
             return Failure.of(Cause.CLIENT_PROTOCOL_ERROR, problem);
         }
-        return isTunnel(head) ? checkTunnel(settings, listener) : checkRequest(head, settings, listener);
+        return isTunnel(head) ? checkTunnel(settings) : checkRequest(head, settings);
     }
 
     /** Whether this is a plain CONNECT, which names a host and port only. */
@@ -58,13 +58,13 @@ public final class RequestChecks {
         return head.isConnect() && head.protocol() == null;
     }
 
-    private static @Nullable Failure checkTunnel(ExchangeSettings settings, int listener) {
-        return settings.offersTunnels(listener) ? null : Failure.of(Cause.NO_ROUTE, 405, "no tunnels are offered here");
+    private static @Nullable Failure checkTunnel(ExchangeSettings settings) {
+        return settings.offersTunnels() ? null : Failure.of(Cause.NO_ROUTE, 405, "no tunnels are offered here");
     }
 
     @SuppressWarnings("ReferenceEquality") // the normalizer returns the same instance for a normal path
-    private static @Nullable Failure checkRequest(RequestHead head, ExchangeSettings settings, int listener) {
-        int mostLine = settings.maxRequestLineBytes(listener);
+    private static @Nullable Failure checkRequest(RequestHead head, ExchangeSettings settings) {
+        int mostLine = settings.maxRequestLineBytes();
         if (mostLine > 0 && head.method().name().length() + head.path().length() + LINE_OVERHEAD >= mostLine) {
             return Failure.of(Cause.CLIENT_PROTOCOL_ERROR, 414, "a path that is too long");
         }
@@ -75,7 +75,7 @@ public final class RequestChecks {
         if (path != head.path()) {
             head.setPath(path);
         }
-        long mostBytes = settings.maxRequestBodyBytes(listener);
+        long mostBytes = settings.maxRequestBodyBytes();
         if (mostBytes > 0 && head.contentLength() > mostBytes) {
             return Failure.of(
                     Cause.BODY_TOO_LARGE,
@@ -187,14 +187,13 @@ public final class RequestChecks {
      */
     public static boolean takeOut(RequestHead head, ExchangeRecord record, ExchangeSettings settings) {
         Fields fields = head.fields();
-        int listener = record.connection.listener();
         if (record.fromProxy) {
             boolean hadUnread = record.claims != null && ForwardedFields.removeUnread(fields, record.claims);
-            return removeTwins(fields, listener, settings) || hadUnread;
+            return removeTwins(fields, settings) || hadUnread;
         }
         boolean hadId = settings.requestId() != ExchangeSettings.RequestIdPolicy.OFF
-                && settings.requestIds(listener).removeFrom(fields);
-        boolean hadOthers = settings.trust(listener).tracesOfAnyone()
+                && settings.requestIds().removeFrom(fields);
+        boolean hadOthers = settings.trust().tracesOfAnyone()
                 ? ProxyFields.removeButTraces(fields)
                 : ProxyFields.removeAll(fields);
         return hadId || hadOthers;
@@ -204,12 +203,12 @@ public final class RequestChecks {
      * Removes twins of the fields that a trusted proxy writes: its client has sent them. Only where odd names are allowed; the
      * listener drops or refuses them otherwise.
      */
-    private static boolean removeTwins(Fields fields, int listener, ExchangeSettings settings) {
-        if (settings.trust(listener).oddNames() != HeadersWithUnderscores.ALLOW) {
+    private static boolean removeTwins(Fields fields, ExchangeSettings settings) {
+        if (settings.trust().oddNames() != HeadersWithUnderscores.ALLOW) {
             return false;
         }
         boolean ofId = settings.requestId() != ExchangeSettings.RequestIdPolicy.OFF
-                && OddNames.removeTwins(fields, settings.requestIds(listener).header());
+                && OddNames.removeTwins(fields, settings.requestIds().header());
         return ProxyFields.removeTwins(fields) || ofId;
     }
 
@@ -225,13 +224,13 @@ public final class RequestChecks {
         HopByHop.stripCredentials(head.fields());
         // The scheme of the client's connection, not the one that it wrote: filters rely on it to know about TLS.
         head.setScheme(connection.scheme());
-        ForwardedFields forwarded = settings.forwarded(connection.listener());
+        ForwardedFields forwarded = settings.forwarded();
         if (forwarded != null) {
             forwarded.apply(head, connection.client().text(), connection.scheme(), record.target, record.claims);
         }
         AsciiString requestId = record.requestId;
         if (requestId != null && settings.requestId() != ExchangeSettings.RequestIdPolicy.OFF) {
-            head.fields().set(settings.requestIds(connection.listener()).header(), requestId);
+            head.fields().set(settings.requestIds().header(), requestId);
         }
     }
 
@@ -239,13 +238,12 @@ public final class RequestChecks {
      * Returns the request's ID: the client's, or a new one.
      *
      * @param fields the fields of the request, null if it could not be read
-     * @param listener where it came in
      * @param trusted whether the peer is a trusted proxy, which may set the ID
      * @return null if the policy generates none, and the client has sent none
      */
     public static @Nullable AsciiString requestId(
-            @Nullable Fields fields, int listener, boolean trusted, ExchangeSettings settings, RequestIds ids) {
-        RequestIdSettings wanted = settings.requestIds(listener);
+            @Nullable Fields fields, boolean trusted, ExchangeSettings settings, RequestIds ids) {
+        RequestIdSettings wanted = settings.requestIds();
         AsciiString sent = fields == null ? null : acceptable(fields, wanted.header());
         return switch (settings.requestId()) {
             case OFF -> sent;

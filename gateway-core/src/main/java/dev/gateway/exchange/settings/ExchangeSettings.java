@@ -8,8 +8,8 @@ import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Per-generation settings of exchanges. Each request gets them once, so that one generation serves it to its end. A
- * listener is named by its index. Immutable, shared by all event loops.
+ * Settings of the exchanges of one listener, in one generation. Each request gets them once, so that one generation serves it
+ * to its end. Immutable, shared by all event loops.
  */
 public interface ExchangeSettings {
     /** Returns the number of this generation, 1 for the first. */
@@ -25,22 +25,22 @@ public interface ExchangeSettings {
         return this;
     }
 
-    /** Whether a listener offers tunnels. */
-    default boolean offersTunnels(int listener) {
+    /** Whether the listener offers tunnels. */
+    default boolean offersTunnels() {
         return false;
     }
 
-    /** Returns the body of an error on a listener, if no filter has chosen one. */
-    default ErrorBody errorBody(int listener, ErrorAnswer answer) {
+    /** Returns the body of an error, if no filter has chosen one. */
+    default ErrorBody errorBody(ErrorAnswer answer) {
         return ErrorBody.UNCHANGED;
     }
 
-    /** Returns which fields of a listener's requests the gateway believes. */
-    ClientTrust trust(int listener);
+    /** Returns which fields of requests the gateway believes. */
+    ClientTrust trust();
 
-    /** Returns the fields that tell upstreams where a request of a listener comes from, or null for none. */
+    /** Returns the fields that tell upstreams where a request comes from, or null for none. */
     @Nullable
-    ForwardedFields forwarded(int listener);
+    ForwardedFields forwarded();
 
     /** Returns the gateway's name in {@code Proxy-Status}: a token. */
     AsciiString name();
@@ -50,8 +50,8 @@ public interface ExchangeSettings {
         return null;
     }
 
-    /** Returns how requests of a listener are told apart. */
-    default RequestIdSettings requestIds(int listener) {
+    /** Returns how requests are told apart. */
+    default RequestIdSettings requestIds() {
         return RequestIdSettings.DEFAULT;
     }
 
@@ -60,28 +60,28 @@ public interface ExchangeSettings {
         return RequestIdPolicy.ACCEPT_OR_GENERATE;
     }
 
-    /** Returns what becomes of {@code Server} in the responses of a listener. */
-    default ServerHeader serverHeader(int listener) {
+    /** Returns what becomes of {@code Server} in responses. */
+    default ServerHeader serverHeader() {
         return ServerHeader.DEFAULT;
     }
 
-    /** Whether every request of a listener gets {@code Via}, or else those that may come back directly. */
-    default boolean signsAll(int listener) {
+    /** Whether every request gets {@code Via}, or else those that may come back directly. */
+    default boolean signsAll() {
         return false;
     }
 
     /** Returns how many bytes the first line of a request may have, in any protocol; 0 for no limit. */
-    default int maxRequestLineBytes(int listener) {
+    default int maxRequestLineBytes() {
         return 0;
     }
 
     /** Returns how many bytes a request's body may have, 0 for no limit. */
-    default long maxRequestBodyBytes(int listener) {
+    default long maxRequestBodyBytes() {
         return 0;
     }
 
     /** Returns how fast a client must send a request's body, null for no limit. */
-    default @Nullable BodyRate bodyRate(int listener) {
+    default @Nullable BodyRate bodyRate() {
         return null;
     }
 

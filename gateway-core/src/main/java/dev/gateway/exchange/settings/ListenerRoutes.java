@@ -26,6 +26,6 @@ public interface ListenerRoutes {
         return null;
     }
 
-    /** Returns the settings of its exchanges. They hold no route. */
-    ExchangeSettings settings();
+    /** Returns the settings of a listener's exchanges. They hold no route. */
+    ExchangeSettings settings(int listener);
 }

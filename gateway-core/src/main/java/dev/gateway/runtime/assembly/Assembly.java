@@ -3,14 +3,13 @@ package dev.gateway.runtime.assembly;
 import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.listener.ListenerConfig;
-import dev.gateway.config.observe.TracingConfig;
 import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.connect.assembly.ConnectAssembly;
 import dev.gateway.connect.assembly.ConnectEntry;
 import dev.gateway.connect.assembly.ConnectShared;
 import dev.gateway.exchange.route.Router;
 import dev.gateway.exchange.route.assembly.RouteAssembly;
-import dev.gateway.exchange.settings.GenerationSettings;
+import dev.gateway.exchange.settings.ListenerPolicy;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.FilterStates;
 import dev.gateway.filter.assembly.FilterAssembly;
@@ -76,17 +75,16 @@ public final class Assembly {
             ListenerConfig listener = config.listeners().get(i);
             ConnectEntry entry = connectOf.get(listener.name());
             Router tunnelRoutes = entry != null ? entry.tunnels() : listener.isHttp() ? null : routers.get(i);
-            Generation.ListenerRouters own = new Generation.ListenerRouters(
-                    entry == null ? routers.get(i) : entry.withPage(routers.get(i)), tunnelRoutes);
             listeners.put(
                     Objects.requireNonNull(indexes.get(listener.name())),
                     new Generation.Listener(
-                            own,
-                            GenerationSettings.policyOf(listener, config.tracing(), tunnelRoutes != null, states)));
+                            entry == null ? routers.get(i) : entry.withPage(routers.get(i)),
+                            tunnelRoutes,
+                            ListenerPolicy.of(
+                                    generation, listener, config.tracing(), tunnelRoutes != null, states)));
         }
         List<Upstream> all = new ArrayList<>(upstreams.values());
         all.addAll(states.all(Upstream.class)); // those of filters, such as the servers that have keys of tokens
-        TracingConfig traces = config.tracing().mode() == TracingConfig.Mode.OFF ? null : config.tracing();
-        return Generation.of(generation, traces, listeners, all, connect);
+        return Generation.of(generation, listeners, all, connect);
     }
 }

@@ -35,14 +35,14 @@ class RequestChecksTest {
     @ValueSource(longs = {RequestHead.UNKNOWN_LENGTH, 0, 1, 999, 1000})
     void aBodyThatIsAnnouncedToBeNoLongerThanTheLimitIsAdmitted(long contentLength) {
         settings.maxBody = 1000;
-        assertThat(RequestChecks.check(post(contentLength), settings, 0)).isNull();
+        assertThat(RequestChecks.check(post(contentLength), settings)).isNull();
     }
 
     @ParameterizedTest
     @ValueSource(longs = {1001, Long.MAX_VALUE})
     void aBodyThatIsAnnouncedToBeLongerIsRefused(long contentLength) {
         settings.maxBody = 1000;
-        assertThat(RequestChecks.check(post(contentLength), settings, 0))
+        assertThat(RequestChecks.check(post(contentLength), settings))
                 .isNotNull()
                 .satisfies(failure -> assertThat(failure.cause()).isEqualTo(Cause.BODY_TOO_LARGE))
                 .satisfies(failure -> assertThat(failure.status()).isEqualTo(413));
@@ -50,7 +50,7 @@ class RequestChecksTest {
 
     @Test
     void withoutALimitEveryBodyIsAdmitted() {
-        assertThat(RequestChecks.check(post(Long.MAX_VALUE), settings, 0)).isNull();
+        assertThat(RequestChecks.check(post(Long.MAX_VALUE), settings)).isNull();
     }
 
     /** What is no number, or a very large one, is none of our business: the request goes on with it. */

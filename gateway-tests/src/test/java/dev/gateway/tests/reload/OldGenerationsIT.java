@@ -102,7 +102,7 @@ class OldGenerationsIT {
             assertThat(gateway.instances("dev.gateway.config.GatewayConfig")).isBetween(1, 3);
             assertThat(gateway.instances("dev.gateway.runtime.assembly.Generation"))
                     .isBetween(1, 3);
-            assertThat(gateway.instances("dev.gateway.exchange.settings.GenerationSettings$ListenerPolicy"))
+            assertThat(gateway.instances("dev.gateway.exchange.settings.ListenerPolicy"))
                     .isBetween(1, 3);
         } finally {
             for (Socket client : clients) {
