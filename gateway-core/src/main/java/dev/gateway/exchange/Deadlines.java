@@ -20,44 +20,29 @@ final class Deadlines extends Timer {
     /** Time between two checks of a silent upstream. */
     private static final long AGAIN_MILLIS = 1000;
 
-    /** Whether the client waits for 100 (Continue), and how long an upstream may take before the gateway sends it. */
-    private enum Consent {
-        UNASKED(0),
-        AWAITED(1000),
-        GIVEN(0);
+    /** How long an upstream may take before the gateway itself sends 100 (Continue). */
+    private static final long CONTINUE_MILLIS = 1000;
 
-        private final long millis;
-
-        Consent(long millis) {
-            this.millis = millis;
-        }
-    }
+    // The limits, in the order in which the timer looks at them: places of an array that has two numbers for each, how many
+    // milliseconds it lasts, and since when.
+    private static final int REQUEST = 0;
+    private static final int ATTEMPT = 2;
+    private static final int HEAD = 4;
+    private static final int SILENCE = 6;
+    private static final int IDLE = 8;
+    private static final int MAX = 10;
+    private static final int PACE = 12;
+    private static final int CONTINUE = 14;
+    private static final int REPORT = 16;
+    private static final int BACKOFF = 18;
+    private static final int END = 20;
 
     private final Owner owner;
     private final TimerWheel wheel;
-    private long requestMillis;
-    private long requestSince;
-    private long attemptMillis;
-    private long attemptSince;
-    private long headMillis;
-    private long headSince;
-    private boolean headByClient; // the client has chosen its limit
-    private long silentMillis;
-    private long silentSince;
-    private long idleMillis;
-    private long idleSince;
-    private long halfClosedMillis;
-    private long maxMillis;
-    private long maxSince;
-    private long continueSince;
-    private Consent consent = Consent.UNASKED;
-    private long reportMillis;
-    private long reportSince;
-    private long paceMillis;
-    private long paceSince;
-    private boolean backingOff;
-    private long backoffMillis;
-    private long backoffSince;
+    private final long[] limits = new long[END];
+    private long halfClosedMillis; // the idle limit once one direction of a tunnel has ended
+    private boolean headByClient; // the client has chosen the limit of the response head
+    private boolean continued; // somebody sends 100 (Continue), or will at its limit
     private long armedFor; // compare differences only, since nanoTime may wrap
 
     /** The exchange that has these limits; called on its event loop. */
@@ -100,18 +85,13 @@ final class Deadlines extends Timer {
 
     /** The limits of the whole exchange begin. */
     void begin(long requestMillis, long idleMillis, long since) {
-        this.requestMillis = requestMillis;
-        this.idleMillis = idleMillis;
-        requestSince = since;
-        idleSince = since;
-        arm(since);
+        begin(REQUEST, requestMillis, since);
+        begin(IDLE, idleMillis, since);
     }
 
     /** An attempt's limit begins. */
     void attempt(long attemptMillis, long since) {
-        this.attemptMillis = attemptMillis;
-        attemptSince = since;
-        arm(since);
+        begin(ATTEMPT, attemptMillis, since);
     }
 
     /**
@@ -121,10 +101,8 @@ final class Deadlines extends Timer {
      * @param silentMillis time after which {@link Owner#onSilent} checks whether the upstream answers at all
      */
     void awaitHead(long headMillis, long silentMillis, long since) {
-        this.headMillis = headMillis;
-        this.silentMillis = silentMillis;
-        headSince = silentSince = since;
-        arm(since);
+        begin(HEAD, headMillis, since);
+        begin(SILENCE, silentMillis, since);
     }
 
     /** The client has chosen how long the response head is waited for, in each attempt. */
@@ -139,104 +117,92 @@ final class Deadlines extends Timer {
      * @param silentMillis likewise
      */
     void replaceAttempt(long attemptMillis, long since, long headMillis, long silentMillis, long sentSince) {
-        this.attemptMillis = attemptMillis;
-        attemptSince = since;
-        this.headMillis = headMillis;
-        this.silentMillis = silentMillis;
-        headSince = silentSince = sentSince;
+        limits[ATTEMPT] = attemptMillis;
+        limits[ATTEMPT + 1] = since;
+        limits[HEAD] = headMillis;
+        limits[SILENCE] = silentMillis;
+        limits[HEAD + 1] = limits[SILENCE + 1] = sentSince;
         arm(wheel.nanoTime());
     }
 
     void headCame() {
-        headMillis = silentMillis = 0;
+        limits[HEAD] = limits[SILENCE] = 0;
     }
 
     /** The upstream has sent an interim head. */
     void isNotSilent() {
-        silentMillis = 0;
+        limits[SILENCE] = 0;
     }
 
     void attemptOver() {
-        headMillis = silentMillis = 0;
-        attemptMillis = 0;
+        limits[HEAD] = limits[SILENCE] = limits[ATTEMPT] = 0;
     }
 
     /** Checks the pace of the request's body periodically; 0 ends that. */
     void watchPace(long millis) {
-        paceMillis = millis;
-        if (millis > 0) {
-            paceSince = wheel.nanoTime();
-            arm(paceSince);
-        }
+        begin(PACE, millis, wheel.nanoTime());
     }
 
     /** The client waits for 100 (Continue), and somebody else may send it. Further calls have no effect. */
     void awaitContinue() {
-        if (consent == Consent.UNASKED) {
-            consent = Consent.AWAITED;
-            continueSince = wheel.nanoTime();
-            arm(continueSince);
+        if (!continued) {
+            continued = true;
+            begin(CONTINUE, CONTINUE_MILLIS, wheel.nanoTime());
         }
     }
 
     /** The exchange has become a tunnel: the limits of tunnels replace all others, and periodic reports begin. */
-    void tunnel(TunnelTimeouts limits, long reportMillis, long since) {
-        requestMillis = attemptMillis = headMillis = silentMillis = paceMillis = 0;
-        consent = Consent.GIVEN;
-        idleMillis = Durations.millis(limits.idle());
-        halfClosedMillis = Durations.millis(limits.halfClosed());
-        maxMillis = Durations.millis(limits.max());
-        idleSince = maxSince = reportSince = since;
-        this.reportMillis = reportMillis;
-        arm(since);
+    void tunnel(TunnelTimeouts tunnel, long reportMillis, long since) {
+        for (int each = REQUEST; each < BACKOFF; each += 2) {
+            limits[each] = 0;
+        }
+        continued = true;
+        halfClosedMillis = Durations.millis(tunnel.halfClosed());
+        begin(IDLE, Durations.millis(tunnel.idle()), since);
+        begin(MAX, Durations.millis(tunnel.max()), since);
+        begin(REPORT, reportMillis, since);
     }
 
     /** The gateway has asked the tunnel's ends to close it: limits the wait for that. */
     void awaitClose(long millis) {
-        idleMillis = halfClosedMillis = 0;
-        maxMillis = millis;
-        maxSince = wheel.nanoTime();
-        arm(maxSince);
+        limits[IDLE] = halfClosedMillis = 0;
+        begin(MAX, millis, wheel.nanoTime());
     }
 
     /** One direction of the tunnel has ended: the idle limit of half-closed tunnels holds from now on. */
     void halfClosed() {
         if (halfClosedMillis > 0) {
-            idleMillis = halfClosedMillis;
-            idleSince = wheel.nanoTime();
-            arm(idleSince);
+            begin(IDLE, halfClosedMillis, wheel.nanoTime());
         }
     }
 
     /** The next attempt is due after the delay. */
     void backOff(long delayMillis) {
-        backingOff = true;
-        backoffMillis = delayMillis;
-        backoffSince = wheel.nanoTime();
-        arm(backoffSince);
+        begin(BACKOFF, delayMillis, wheel.nanoTime());
     }
 
     /** Bytes have moved. */
     void touch() {
-        if ((idleMillis | headMillis | silentMillis) != 0) {
-            idleSince = headSince = silentSince = wheel.nanoTime();
+        if ((limits[IDLE] | limits[HEAD] | limits[SILENCE]) != 0) {
+            limits[IDLE + 1] = limits[HEAD + 1] = limits[SILENCE + 1] = wheel.nanoTime();
         }
     }
 
     /** Returns for how long no byte has moved; since when the exchange lasts, if none of its limits depends on that. */
     long quietNanos(long now) {
-        return now - idleSince;
+        return now - limits[IDLE + 1];
     }
 
     /** Whether the time of the request or attempt is over although bytes moved in the second half of it. */
     boolean isSpentInMotion() {
         long now = wheel.nanoTime();
-        return isSpentInMotion(requestMillis, requestSince, now) || isSpentInMotion(attemptMillis, attemptSince, now);
+        return isSpentInMotion(REQUEST, now) || isSpentInMotion(ATTEMPT, now);
     }
 
-    private boolean isSpentInMotion(long limit, long since, long now) {
-        boolean moved = (idleMillis | headMillis) == 0 || now - idleSince < limit * NANOS_PER_MILLI / 2; // else unknown
-        return left(limit, since, now) <= 0 && moved;
+    private boolean isSpentInMotion(int limit, long now) {
+        boolean moved = (limits[IDLE] | limits[HEAD]) == 0 // else unknown
+                || quietNanos(now) < limits[limit] * NANOS_PER_MILLI / 2;
+        return left(limit, now) <= 0 && moved;
     }
 
     /**
@@ -246,91 +212,117 @@ final class Deadlines extends Timer {
      */
     long leftMillis(boolean quiet) {
         long now = wheel.nanoTime();
-        return Math.min(left(requestMillis, requestSince, now), left(quiet ? idleMillis : 0, idleSince, now));
+        return Math.min(left(REQUEST, now), quiet ? left(IDLE, now) : Long.MAX_VALUE);
     }
 
+    /** A limit begins; 0 for none. */
+    private void begin(int limit, long millis, long since) {
+        limits[limit] = millis;
+        limits[limit + 1] = since;
+        if (millis != 0) {
+            if (isArmed()) { // for the nearest of the others
+                armFor(millis, since);
+            } else {
+                arm(since);
+            }
+        }
+    }
+
+    /** Arms the timer for the nearest limit. */
     private void arm(long now) {
         long left = Long.MAX_VALUE;
-        left = Math.min(left, left(requestMillis, requestSince, now));
-        left = Math.min(left, left(attemptMillis, attemptSince, now));
-        left = Math.min(left, left(headMillis, headSince, now));
-        left = Math.min(left, left(silentMillis, silentSince, now));
-        left = Math.min(left, left(idleMillis, idleSince, now));
-        left = Math.min(left, left(maxMillis, maxSince, now));
-        left = Math.min(left, left(paceMillis, paceSince, now));
-        left = Math.min(left, left(consent.millis, continueSince, now));
-        left = Math.min(left, left(reportMillis, reportSince, now));
-        if (backingOff) {
-            left = Math.min(left, backoffMillis - (now - backoffSince) / NANOS_PER_MILLI);
+        for (int each = REQUEST; each < END; each += 2) {
+            left = Math.min(left, left(each, now));
         }
-        if (left != Long.MAX_VALUE && (!isArmed() || armedFor - now > left * NANOS_PER_MILLI)) {
-            armedFor = now + left * NANOS_PER_MILLI;
-            wheel.arm(this, left);
+        if (left != Long.MAX_VALUE) {
+            armFor(left, now);
         }
     }
 
-    private static long left(long limit, long since, long now) {
-        return limit == 0 ? Long.MAX_VALUE : limit - (now - since) / NANOS_PER_MILLI;
+    /** Arms the timer for this time, unless it expires sooner. */
+    private void armFor(long millis, long since) {
+        if (!isArmed() || armedFor - since > millis * NANOS_PER_MILLI) {
+            armedFor = since + millis * NANOS_PER_MILLI;
+            wheel.arm(this, millis);
+        }
+    }
+
+    private long left(int limit, long now) {
+        long millis = limits[limit];
+        return millis == 0 ? Long.MAX_VALUE : millis - (now - limits[limit + 1]) / NANOS_PER_MILLI;
     }
 
     /** Returns the failure if the time is over that the client gives the upstream for a response head, else null. */
     @Nullable
     Failure clientsTimeUp() {
-        return headByClient && left(headMillis, headSince, wheel.nanoTime()) <= 0 && owner.owesHead()
+        return headByClient && left(HEAD, wheel.nanoTime()) <= 0 && owner.owesHead()
                 ? Failure.of(
                         Cause.UPSTREAM_TIMEOUT,
-                        "no response head in the " + headMillis + " ms that the client gives (grpc-timeout)")
+                        "no response head in the " + limits[HEAD] + " ms that the client gives (grpc-timeout)")
                 : null;
     }
 
     @Override
     protected void onExpired() {
         long now = wheel.nanoTime();
-        if (left(requestMillis, requestSince, now) <= 0) {
-            owner.onTimeout(Failure.of(Cause.UPSTREAM_TIMEOUT, "no whole response in " + requestMillis + " ms"));
-        } else if (left(attemptMillis, attemptSince, now) <= 0) {
-            owner.onAttemptTimeout(timeout("no whole response to the attempt in " + attemptMillis + " ms"));
-        } else if (left(headMillis, headSince, now) <= 0) {
-            Failure timeUp = clientsTimeUp();
-            if (timeUp != null) {
-                owner.onClientsTimeUp(timeUp);
-            } else if (owner.owesHead()) {
-                owner.onAttemptTimeout(Failure.of(Cause.UPSTREAM_TIMEOUT, "no response head in " + headMillis + " ms"));
-            } else {
-                headSince = now; // the gateway waits for the client, which has other limits
-                arm(now);
-            }
-        } else if (left(silentMillis, silentSince, now) <= 0) {
-            boolean silent = owner.owesHead(); // else the gateway waits for the client, and the limit begins again
-            silentSince = now;
-            silentMillis = silent ? Math.min(silentMillis, AGAIN_MILLIS) : silentMillis;
-            arm(now);
-            if (silent) {
-                owner.onSilent();
-            }
-        } else if (left(idleMillis, idleSince, now) <= 0) {
-            owner.onTimeUp(Failure.of(Cause.IDLE_TIMEOUT, "no byte in either direction in " + idleMillis + " ms"));
-        } else if (left(maxMillis, maxSince, now) <= 0) {
-            owner.onTimeUp(Failure.of(Cause.MAX_DURATION, "a tunnel open for " + maxMillis + " ms"));
-        } else if (left(paceMillis, paceSince, now) <= 0) {
-            paceSince = now;
-            arm(now);
-            owner.onPaceDue();
-        } else if (left(consent.millis, continueSince, now) <= 0) {
-            consent = Consent.GIVEN;
-            arm(now);
-            owner.onContinueDue();
-        } else if (left(reportMillis, reportSince, now) <= 0) {
-            reportSince = now;
-            arm(now);
-            owner.onReportDue();
-        } else if (backingOff && now - backoffSince >= backoffMillis * NANOS_PER_MILLI) {
-            backingOff = false;
-            arm(now);
-            owner.onBackedOff();
-        } else {
-            arm(now); // the limit that it was armed for has moved
+        int due = REQUEST;
+        while (due < END && left(due, now) > 0) {
+            due += 2;
         }
+        long millis = due < END ? limits[due] : 0;
+        switch (due) {
+            case REQUEST -> owner.onTimeout(
+                    Failure.of(Cause.UPSTREAM_TIMEOUT, "no whole response in " + millis + " ms"));
+            case ATTEMPT -> owner.onAttemptTimeout(timeout("no whole response to the attempt in " + millis + " ms"));
+            case HEAD -> onHeadDue(millis, now);
+            case SILENCE -> onSilenceDue(millis, now);
+            case IDLE -> owner.onTimeUp(
+                    Failure.of(Cause.IDLE_TIMEOUT, "no byte in either direction in " + millis + " ms"));
+            case MAX -> owner.onTimeUp(Failure.of(Cause.MAX_DURATION, "a tunnel open for " + millis + " ms"));
+            case PACE -> {
+                again(PACE, millis, now);
+                owner.onPaceDue();
+            }
+            case CONTINUE -> {
+                again(CONTINUE, 0, now);
+                owner.onContinueDue();
+            }
+            case REPORT -> {
+                again(REPORT, millis, now);
+                owner.onReportDue();
+            }
+            case BACKOFF -> {
+                again(BACKOFF, 0, now);
+                owner.onBackedOff();
+            }
+            default -> arm(now); // the limit that it was armed for has moved
+        }
+    }
+
+    private void onHeadDue(long millis, long now) {
+        Failure timeUp = clientsTimeUp();
+        if (timeUp != null) {
+            owner.onClientsTimeUp(timeUp);
+        } else if (owner.owesHead()) {
+            owner.onAttemptTimeout(Failure.of(Cause.UPSTREAM_TIMEOUT, "no response head in " + millis + " ms"));
+        } else {
+            again(HEAD, millis, now); // the gateway waits for the client, which has other limits
+        }
+    }
+
+    private void onSilenceDue(long millis, long now) {
+        boolean silent = owner.owesHead(); // else the gateway waits for the client, and the limit begins again
+        again(SILENCE, silent ? Math.min(millis, AGAIN_MILLIS) : millis, now);
+        if (silent) {
+            owner.onSilent();
+        }
+    }
+
+    /** A limit was due and begins again, or ends for 0. */
+    private void again(int limit, long millis, long now) {
+        limits[limit] = millis;
+        limits[limit + 1] = now;
+        arm(now);
     }
 
     private static Failure timeout(String detail) {
