@@ -164,6 +164,35 @@ public final class LineBuffer {
         return this;
     }
 
+    /**
+     * Adds a key as it is, and behind it what came from a peer as a JSON string.
+     *
+     * @param key with the colon
+     */
+    @SuppressWarnings("deprecation") // as above
+    public void putJson(String key, AsciiString text) {
+        int n = key.length();
+        int most = text.length();
+        ensure(n + most + 2);
+        key.getBytes(0, n, bytes, length);
+        length += n;
+        bytes[length++] = '"';
+        byte[] array = text.array();
+        int start = text.arrayOffset();
+        if (isPlain(array, start, start + most)) {
+            System.arraycopy(array, start, bytes, length, most);
+            length += most;
+        } else {
+            putJson(text);
+        }
+        put('"');
+    }
+
+    /** Adds a key as it is, and behind it any text as a JSON string. */
+    public void putJson(String key, String text) {
+        put(key).put('"').putJson(text).put('"');
+    }
+
     private LineBuffer put(byte[] array, int start, int count) {
         ensure(count);
         System.arraycopy(array, start, bytes, length, count);

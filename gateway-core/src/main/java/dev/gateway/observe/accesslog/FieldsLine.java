@@ -38,7 +38,8 @@ final class FieldsLine extends JsonLine {
     }
 
     @Override
-    void write(ExchangeRecord exchange) {
+    void write(ExchangeRecord exchange, Moment at) {
+        moment = at;
         int start = buffer.length();
         inText = false; // an exception may have ended the line before within a text
         fields(exchange);
@@ -58,8 +59,23 @@ final class FieldsLine extends JsonLine {
         String key = keys[field.index()];
         if (key != null) {
             setKey(key);
-            field.write(exchange, this);
+            putField(field, exchange);
         }
+    }
+
+    @Override
+    void time(ExchangeRecord exchange) {
+        put(LogField.TIME, exchange);
+    }
+
+    @Override
+    void number(LogField field, ExchangeRecord exchange) {
+        put(field, exchange);
+    }
+
+    @Override
+    void text(LogField field, ExchangeRecord exchange) {
+        put(field, exchange);
     }
 
     private void putText(Own own, ExchangeRecord exchange) {

@@ -40,20 +40,21 @@ class JsonLine extends LogLine {
     }
 
     @Override
-    void write(ExchangeRecord exchange) {
+    void write(ExchangeRecord exchange, Moment at) {
+        moment = at;
         int start = buffer.length();
         fields(exchange);
         close(start);
     }
 
-    /** Ends the object that begins there. */
+    /** Ends the object that begins there, and its line. */
     final void close(int start) {
         if (buffer.length() == start) {
             buffer.put('{');
         } else {
             buffer.replace(start, '{'); // the comma before the first key
         }
-        buffer.put('}');
+        buffer.put("}\n");
     }
 
     /** What comes next has that name, which {@link LogField#key} has made. */
@@ -63,60 +64,107 @@ class JsonLine extends LogLine {
 
     /**
      * Writes field by field, as no loop over them would be compiled to what these lines are. Of tunnels there are more;
-     * some that say the same in another way, or are seldom wanted, only templates have.
+     * some that say the same in another way, or are seldom wanted, only templates have. Fields that most requests lack are not
+     * even asked for.
      */
     final void fields(ExchangeRecord exchange) {
-        put(LogField.TIME, exchange);
+        boolean tls = exchange.connection.tls() != null;
+        time(exchange);
         if (exchange.kind != Kind.HTTP) {
             put(LogField.KIND, exchange);
             put(LogField.RECORD, exchange);
         }
-        put(LogField.LISTENER, exchange);
-        put(LogField.CLIENT, exchange);
-        put(LogField.PEER, exchange);
-        put(LogField.CLIENT_SUBJECT, exchange);
-        put(LogField.IDENTITY, exchange);
-        put(LogField.REQUEST_ID, exchange);
-        put(LogField.TRACE_ID, exchange);
-        put(LogField.SPAN_ID, exchange);
-        put(LogField.METHOD, exchange);
-        put(LogField.SCHEME, exchange);
-        put(LogField.AUTHORITY, exchange);
-        put(LogField.TUNNEL_SERVER_NAME, exchange);
-        put(LogField.PATH, exchange);
-        put(LogField.PROTOCOL, exchange);
-        put(LogField.STATUS, exchange);
-        put(LogField.CAUSE, exchange);
-        put(LogField.DETAIL, exchange);
-        put(LogField.ROUTE, exchange);
-        put(LogField.UPSTREAM, exchange);
-        put(LogField.ENDPOINT, exchange);
-        put(LogField.DIALLED, exchange);
-        put(LogField.PARENT, exchange);
-        put(LogField.ATTEMPTS, exchange);
-        put(LogField.TRIED, exchange);
-        put(LogField.HEDGE, exchange);
-        put(LogField.GENERATION, exchange);
-        put(LogField.RECEIVED_BYTES, exchange);
-        put(LogField.SENT_BYTES, exchange);
-        put(LogField.ENDED_BY, exchange);
-        put(LogField.DURATION_MICROS, exchange);
-        put(LogField.TLS_MICROS, exchange);
-        put(LogField.HEAD_MICROS, exchange);
-        put(LogField.PENDING_MICROS, exchange);
-        put(LogField.DIAL_MICROS, exchange);
-        put(LogField.CONNECT_MICROS, exchange);
-        put(LogField.RESPONSE_MICROS, exchange);
-        put(LogField.BODY_MICROS, exchange);
-        put(LogField.USER_AGENT, exchange);
-        put(LogField.REFERER, exchange);
+        text(LogField.LISTENER, exchange);
+        text(LogField.CLIENT, exchange);
+        text(LogField.PEER, exchange);
+        if (tls) {
+            text(LogField.CLIENT_SUBJECT, exchange);
+        }
+        text(LogField.IDENTITY, exchange);
+        text(LogField.REQUEST_ID, exchange);
+        if (exchange.trace != null) {
+            put(LogField.TRACE_ID, exchange);
+            put(LogField.SPAN_ID, exchange);
+        }
+        text(LogField.METHOD, exchange);
+        text(LogField.SCHEME, exchange);
+        text(LogField.AUTHORITY, exchange);
+        text(LogField.TUNNEL_SERVER_NAME, exchange);
+        text(LogField.PATH, exchange);
+        text(LogField.PROTOCOL, exchange);
+        number(LogField.STATUS, exchange);
+        if (exchange.cause != null) {
+            text(LogField.CAUSE, exchange);
+            text(LogField.DETAIL, exchange);
+        }
+        text(LogField.ROUTE, exchange);
+        text(LogField.UPSTREAM, exchange);
+        text(LogField.ENDPOINT, exchange);
+        if (exchange.hop != null) {
+            text(LogField.DIALLED, exchange);
+            text(LogField.PARENT, exchange);
+        }
+        number(LogField.ATTEMPTS, exchange);
+        if (exchange.tried != null) {
+            put(LogField.TRIED, exchange);
+        }
+        text(LogField.HEDGE, exchange);
+        number(LogField.GENERATION, exchange);
+        number(LogField.RECEIVED_BYTES, exchange);
+        number(LogField.SENT_BYTES, exchange);
+        text(LogField.ENDED_BY, exchange);
+        number(LogField.DURATION_MICROS, exchange);
+        if (tls) {
+            number(LogField.TLS_MICROS, exchange);
+        }
+        number(LogField.HEAD_MICROS, exchange);
+        number(LogField.PENDING_MICROS, exchange);
+        number(LogField.DIAL_MICROS, exchange);
+        number(LogField.CONNECT_MICROS, exchange);
+        number(LogField.RESPONSE_MICROS, exchange);
+        number(LogField.BODY_MICROS, exchange);
+        text(LogField.USER_AGENT, exchange);
+        text(LogField.REFERER, exchange);
         headers(",\"requestHeaders\":", requestHeaders, requestKeys, exchange.fields);
         headers(",\"responseHeaders\":", responseHeaders, responseKeys, exchange.responseFields);
     }
 
+    void time(ExchangeRecord exchange) {
+        buffer.put(LogField.TIME.key()).put('"');
+        putTime(exchange.startMillis);
+        buffer.put('"');
+    }
+
+    /** Writes a field that has a writer. */
     void put(LogField field, ExchangeRecord exchange) {
         key = field.key();
-        field.write(exchange, this);
+        putField(field, exchange);
+    }
+
+    /** Writes a field that is a number. */
+    void number(LogField field, ExchangeRecord exchange) {
+        LogField.Amount number = field.number();
+        long value = number == null ? LogField.ABSENT : number.of(exchange, this);
+        if (value != LogField.ABSENT) {
+            buffer.put(field.key()).put(value);
+        }
+    }
+
+    /** Writes a field that is a text. */
+    void text(LogField field, ExchangeRecord exchange) {
+        LogField.Value text = field.value();
+        Object value = text == null ? null : text.of(exchange, this);
+        if (value instanceof AsciiString bytes) {
+            if (!isAbsent(bytes)) {
+                buffer.putJson(field.key(), bytes);
+            }
+        } else if (value instanceof Names.Name name) {
+            if (!name.text.isEmpty()) {
+                buffer.put(field.key()).put(name.json);
+            }
+        } else if (value instanceof String characters && !characters.isEmpty()) {
+            buffer.putJson(field.key(), characters);
+        }
     }
 
     private void headers(String object, List<FieldName> names, String[] keys, @Nullable Fields fields) {
@@ -130,8 +178,10 @@ class JsonLine extends LogLine {
                     buffer.put(object);
                     start = buffer.length();
                 }
-                key = keys[i];
-                header(fields, names.get(i));
+                AsciiString value = header(fields, names.get(i));
+                if (value != null) {
+                    buffer.putJson(keys[i], value);
+                }
             }
         }
         if (start >= 0) {

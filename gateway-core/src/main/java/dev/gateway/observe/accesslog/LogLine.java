@@ -25,13 +25,16 @@ abstract class LogLine {
     /** Bytes of a header's values in a line. By HTTP/2 a client repeats a long one at the price of a byte each. */
     private static final int MAX_HEADER = 1024;
 
+    /** What {@link #header} returns for an empty one. Other fields are absent if they are empty. */
+    private static final AsciiString EMPTY_HEADER = new AsciiString("");
+
     private static final AsciiString SEPARATOR = new AsciiString(", ");
     private static final AsciiString CUT = new AsciiString("...");
 
     final LineBuffer buffer;
     final Redaction redaction;
-    private final Names names = new Names();
-    private Moment moment = Moment.CLOSE;
+    final Names names = new Names();
+    Moment moment = Moment.CLOSE; // of the line that is being written
     private long second = -1;
     private String iso = "";
     private String clf = ""; // empty until its first use
@@ -54,18 +57,8 @@ abstract class LogLine {
     /** Whether there are lines of that moment. */
     abstract boolean has(Moment moment);
 
-    /** Adds one line with its end. */
-    final void write(ExchangeRecord exchange, Moment at) {
-        moment = at;
-        write(exchange);
-        buffer.put('\n');
-    }
-
-    abstract void write(ExchangeRecord exchange);
-
-    final Moment moment() {
-        return moment;
-    }
+    /** Adds a line with its end. */
+    abstract void write(ExchangeRecord exchange, Moment at);
 
     // ---- values
 
@@ -92,6 +85,55 @@ abstract class LogLine {
     /** The value is what the configuration has a name for. */
     abstract void name(Names.Name name);
 
+    /** Writes the value of a field. */
+    final void putField(LogField field, ExchangeRecord exchange) {
+        LogField.Amount number = field.number();
+        LogField.Value value = field.value();
+        LogField.Writer writer = field.writer();
+        if (value != null) {
+            putValue(value.of(exchange, this));
+        } else if (number != null) {
+            putNumber(number.of(exchange, this));
+        } else if (writer != null && !writer.write(exchange, this)) {
+            absent();
+        }
+    }
+
+    private void putNumber(long value) {
+        if (value == LogField.ABSENT) {
+            absent();
+        } else {
+            number(value);
+        }
+    }
+
+    /** Whether there is nothing to write: an empty text that is no header. */
+    @SuppressWarnings("ReferenceEquality") // that of an empty header is one object
+    static boolean isAbsent(AsciiString value) {
+        return value.isEmpty() && value != EMPTY_HEADER;
+    }
+
+    /** Writes what a {@link LogField.Value} has returned. */
+    final void putValue(@Nullable Object value) {
+        if (value instanceof AsciiString bytes && !isAbsent(bytes)) {
+            bytes(bytes);
+        } else if (value instanceof Names.Name name && !name.text.isEmpty()) {
+            name(name);
+        } else if (value instanceof String text && !text.isEmpty()) {
+            characters(text);
+        } else {
+            absent();
+        }
+    }
+
+    /** Writes a word of ours, which needs no escaping. */
+    final boolean word(String value) {
+        begin();
+        buffer.put(value);
+        end();
+        return true;
+    }
+
     /** Returns the attempts as one text. */
     static String text(List<ExchangeRecord.Tried> attempts) {
         StringBuilder text = new StringBuilder();
@@ -105,73 +147,26 @@ abstract class LogLine {
         return text.toString();
     }
 
-    /** What is written by its {@code toString}, and most likely not for the first time. */
-    final void name(@Nullable Object value) {
-        Names.Name name = value == null ? null : names.of(value);
-        if (name == null || name.text.isEmpty()) {
-            absent();
-        } else {
-            name(name);
-        }
-    }
-
-    /** Whether that text is what is written of a value. */
-    final boolean isName(Object value, String text) {
-        return names.of(value).text.equals(text);
-    }
-
-    final void text(@Nullable AsciiString value) {
-        if (value == null || value.isEmpty()) {
-            absent();
-        } else {
-            bytes(value);
-        }
-    }
-
-    final void text(@Nullable String value) {
-        if (value == null || value.isEmpty()) {
-            absent();
-        } else {
-            characters(value);
-        }
-    }
-
-    /** A word of ours. */
-    final void word(String value) {
-        begin();
-        buffer.put(value);
-        end();
-    }
-
-    /** A duration in microseconds, absent unless both moments came and in that order. */
-    final void micros(long from, long to) {
-        if (from != 0 && to != 0 && to - from >= 0) {
-            number((to - from) / 1000);
-        } else {
-            absent();
-        }
-    }
-
-    /** A header of a request; HTTP/2 has another name for {@code Host}. */
-    final void requestHeader(ExchangeRecord exchange, FieldName name) {
+    /** Returns a header of a request; HTTP/2 has another name for {@code Host}. */
+    final @Nullable AsciiString requestHeader(ExchangeRecord exchange, FieldName name) {
         Fields fields = exchange.fields;
-        if (name.equals(FieldName.HOST) && (fields == null || !fields.contains(name))) {
-            text(redaction.headerValue(name, exchange.authority));
-        } else {
-            header(fields, name);
-        }
+        return name.equals(FieldName.HOST) && (fields == null || !fields.contains(name))
+                ? redaction.headerValue(name, exchange.authority)
+                : header(fields, name);
     }
 
-    /** A value of a header, with the others that it may have. */
-    final void header(@Nullable Fields fields, FieldName name) {
+    /** Returns the value of a header, with the others that it may have; null if it is missing. */
+    final @Nullable AsciiString header(@Nullable Fields fields, FieldName name) {
         int at = fields == null ? -1 : fields.find(name, 0);
         if (fields == null || at < 0) {
-            absent();
-        } else {
-            AsciiString value = redaction.headerValue(name, fields.value(at));
-            int next = fields.find(name, at + 1);
-            bytes(next < 0 && value.length() <= MAX_HEADER ? value : join(fields, name, value, next));
+            return null;
         }
+        AsciiString value = redaction.headerValue(name, fields.value(at));
+        int next = fields.find(name, at + 1);
+        if (next >= 0 || value.length() > MAX_HEADER) {
+            value = join(fields, name, value, next);
+        }
+        return value.isEmpty() ? EMPTY_HEADER : value;
     }
 
     /** Joins the values of a header that came more than once, and cuts what is too long to be of use in a log. */
@@ -201,13 +196,13 @@ abstract class LogLine {
 
     // ---- time
 
-    /** Returns the time to the second. */
-    final String iso(long millis) {
+    /** Writes a time to the millisecond. */
+    final void putTime(long millis) {
         turnTo(millis);
-        return iso;
+        buffer.put(iso).put('.').putPadded((int) Math.floorMod(millis, 1000L), 3).put('Z');
     }
 
-    /** The same as Apache writes it. */
+    /** Returns the time to the second, as Apache writes it. */
     final String clf(long millis) {
         turnTo(millis);
         if (clf.isEmpty()) {

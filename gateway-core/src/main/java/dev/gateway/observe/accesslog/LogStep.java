@@ -6,7 +6,6 @@ import dev.gateway.config.observe.AccessLogTemplate.Literal;
 import dev.gateway.config.observe.AccessLogTemplate.Part;
 import dev.gateway.message.FieldName;
 import dev.gateway.observe.ExchangeRecord;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** A part of a template, ready to be written: either a literal, or a field, or a header. */
@@ -25,11 +24,10 @@ record LogStep(@Nullable String literal, @Nullable LogField field, @Nullable Fie
     /** Writes the value of what is no literal. */
     void writeValue(ExchangeRecord exchange, LogLine line) {
         if (field != null) {
-            field.write(exchange, line);
-        } else if (ofRequest) {
-            line.requestHeader(exchange, Objects.requireNonNull(header));
-        } else {
-            line.header(exchange.responseFields, Objects.requireNonNull(header));
+            line.putField(field, exchange);
+        } else if (header != null) {
+            line.putValue(
+                    ofRequest ? line.requestHeader(exchange, header) : line.header(exchange.responseFields, header));
         }
     }
 }

@@ -81,7 +81,8 @@ final class TemplateLine extends LogLine {
     }
 
     @Override
-    void write(ExchangeRecord exchange) {
+    void write(ExchangeRecord exchange, Moment at) {
+        moment = at;
         for (Step step : steps) {
             escaped = step.escaped;
             if (step.part.literal() != null) {
@@ -90,6 +91,7 @@ final class TemplateLine extends LogLine {
                 step.part.writeValue(exchange, this);
             }
         }
+        buffer.put('\n');
     }
 
     @Override

@@ -17,8 +17,15 @@ import dev.gateway.observe.LineBuffer;
 import dev.gateway.observe.NamedEndpoint;
 import dev.gateway.observe.Records;
 import dev.gateway.observe.accesslog.LogLine.Moment;
+import dev.gateway.observe.trace.TraceValues;
+import dev.gateway.observe.trace.Traces;
 import dev.gateway.stream.Cause;
+import dev.gateway.stream.ConnectionInfo;
+import dev.gateway.stream.ConnectionInfo.TlsInfo;
+import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
+import dev.gateway.stream.HttpVersion;
+import java.net.InetSocketAddress;
 import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
@@ -200,11 +207,38 @@ class FieldsLineTest {
         LineBuffer buffer = new LineBuffer();
         JsonLine line = new JsonLine(Lines.of(Format.JSON), buffer, new Redaction(AccessLogSettings.OFF.redacted())) {
             @Override
+            void time(ExchangeRecord exchange) {
+                put(LogField.TIME, exchange);
+            }
+
+            @Override
+            void text(LogField field, ExchangeRecord exchange) {
+                put(field, exchange);
+            }
+
+            @Override
+            void number(LogField field, ExchangeRecord exchange) {
+                put(field, exchange);
+            }
+
+            @Override
             void put(LogField field, ExchangeRecord exchange) {
                 written.put(field.text(), field);
             }
         };
-        line.write(Records.tunnel(Kind.TUNNEL, 200, null), Moment.CLOSE);
+        line.write(recordOfEverything(), Moment.CLOSE);
         assertThat(AccessLogTemplate.IN_JSON).containsExactlyInAnyOrderElementsOf(written.keySet());
+    }
+
+    private static ExchangeRecord recordOfEverything() {
+        TlsInfo tls = new TlsInfo("TLSv1.3", "a cipher", null, null, false, 1);
+        ExchangeRecord record = new ExchangeRecord(new ConnectionInfo(
+                0, "web", HttpVersion.HTTP_1_1, new InetSocketAddress("192.0.2.7", 5555), null, tls));
+        record.kind = Kind.TUNNEL;
+        record.cause = Cause.CONNECT_FAILED;
+        record.hop = new DialedPeer("192.0.2.8:80", "");
+        record.tried = List.of();
+        record.trace = new Traces().begin(null, false, TraceValues.of(false, List.of(), false, 0));
+        return record;
     }
 }
