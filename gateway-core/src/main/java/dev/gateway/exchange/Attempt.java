@@ -30,7 +30,7 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
     /** The reason for resetting streams that are no longer needed although nothing failed. */
     static final Failure ABANDONED = Failure.of(Cause.CLIENT_CLOSED, "not needed any more");
 
-    private Owner owner;
+    private Caller caller;
     private final Sink sink;
     private StreamOpener.@Nullable Opening opening;
     private @Nullable ClientStream stream;
@@ -42,7 +42,7 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
     private @Nullable DroppedBody dropped; // the rest of a response that was replaced
 
     /** The maker of the attempt, or who has taken it over; called until the attempt is over. */
-    interface Owner {
+    interface Caller {
         /** Returns whose request it is, as accounts of memory have it: equal for all requests of one client. */
         default Object culprit() {
             return connection().culprit();
@@ -101,10 +101,10 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
     /**
      * Makes an attempt that has not begun.
      *
-     * @param sink takes the bytes of the response's body directly, not through the owner
+     * @param sink takes the bytes of the response's body directly, not through the caller
      */
-    Attempt(Owner owner, Sink sink) {
-        this.owner = owner;
+    Attempt(Caller caller, Sink sink) {
+        this.caller = caller;
         this.sink = sink;
     }
 
@@ -136,9 +136,9 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
         return over;
     }
 
-    /** From now on, this owner gets the events of the attempt. */
-    void adopt(Owner by) {
-        owner = by;
+    /** From now on, this caller gets the events of the attempt. */
+    void adopt(Caller by) {
+        caller = by;
     }
 
     /** It has succeeded: nothing is left to undo. */
@@ -189,7 +189,7 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
 
     @Override
     public Object client() {
-        return owner.culprit();
+        return caller.culprit();
     }
 
     @Override
@@ -199,30 +199,30 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
 
     @Override
     public @Nullable LoginPins logins() {
-        return owner.logins();
+        return caller.logins();
     }
 
     @Override
     public boolean isTried(Endpoint endpoint) {
-        return owner.isTried(endpoint);
+        return caller.isTried(endpoint);
     }
 
     @Override
     public boolean takesEjected() {
-        return owner.takesEjected();
+        return caller.takesEjected();
     }
 
     @Override
     public void onMoved(Endpoint to) {
         if (!over) {
-            owner.onMoved(to);
+            caller.onMoved(to);
         }
     }
 
     @Override
     public void onDialed(long nanos) {
         if (!over) {
-            owner.onDialed(nanos);
+            caller.onDialed(nanos);
         }
     }
 
@@ -233,7 +233,7 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
         if (over) {
             opened.reset(ABANDONED);
         } else {
-            owner.onOpened(this, opened, peer);
+            caller.onOpened(this, opened, peer);
         }
     }
 
@@ -242,7 +242,7 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
         answered = true;
         if (!over) {
             over = true;
-            owner.onFailed(failure);
+            caller.onFailed(failure);
         }
     }
 
@@ -251,7 +251,7 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
         silence = null;
         responded |= !head.isInterim();
         if (!over) {
-            owner.onHead(head, last);
+            caller.onHead(head, last);
         }
     }
 
@@ -271,27 +271,27 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
         if (dropped != null) {
             dropped.end();
         } else if (!over) {
-            owner.onTrailers(trailers);
+            caller.onTrailers(trailers);
         }
     }
 
     @Override
     public void onWritable() {
         if (!over) {
-            owner.onWritable();
+            caller.onWritable();
         }
     }
 
     @Override
     public ConnectionInfo clientConnection() {
-        return owner.connection();
+        return caller.connection();
     }
 
     @Override
     public void onUnresponsive(String why) {
         if (!over) {
             silence = responded ? null : EndpointUse.unresponsive(why);
-            owner.onUnresponsive(why);
+            caller.onUnresponsive(why);
         }
     }
 
@@ -307,7 +307,7 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
         } else if (!over) {
             over = true;
             // An endpoint that is removed while it does not answer, as by DNS, has failed by its silence.
-            owner.onFailed(silence != null && failure.cause() == Cause.DRAIN ? silence : failure);
+            caller.onFailed(silence != null && failure.cause() == Cause.DRAIN ? silence : failure);
         }
     }
 

@@ -37,13 +37,13 @@ import org.jspecify.annotations.Nullable;
  * is forwarded, or when the last attempt fails, and with it the exchange. Made when every filter has proceeded. {@link
  * HedgedAttempts} may have two attempts at the same time.
  */
-class Attempts extends EndpointUse implements Attempt.Owner, ConnectWait.Owner {
+class Attempts extends EndpointUse implements Attempt.Caller {
     private static final int TOO_MANY_REQUESTS = 429;
     private static final String NO_LOGIN =
             "a login by NTLM or Negotiate needs a connection of the client's own: HTTP/1.1 on both sides, and no trusted proxy";
     private static final long MOST_DUE_MILLIS = TimeUnit.DAYS.toMillis(1); // longer than any request waits
 
-    final Owner owner;
+    final Exchange owner;
     final Route route;
     final Route.Retry policy;
     final Retries retries;
@@ -66,32 +66,8 @@ class Attempts extends EndpointUse implements Attempt.Owner, ConnectWait.Owner {
     private @Nullable ConnectWait
             connectWait; // of the connections that fail now; null if the request has not waited for one
 
-    /** The exchange that makes the attempts. */
-    interface Owner {
-        /** Returns the time limits; some of them hold for each attempt. */
-        Deadlines deadlines();
-
-        /** Returns the routing of the request. */
-        RequestRouting routing();
-
-        /** Returns the body of the request, which each attempt sends after the head. */
-        RequestBody request();
-
-        /** Returns the response, for the attempt that gets one. */
-        Response response();
-
-        /** It is time for the next attempt. */
-        void onBackedOff();
-
-        /** No further attempt is possible. */
-        void fail(Failure failure);
-
-        /** A balancer threw an exception. */
-        void onDefect(Throwable defect);
-    }
-
-    Attempts(ExchangeContext exchange, Owner owner, Route route, Upstream upstream) {
-        super(exchange, upstream);
+    Attempts(Exchange owner, Route route, Upstream upstream) {
+        super(owner, upstream);
         this.owner = owner;
         ExchangeRecord record = exchange.record;
         this.route = route;
@@ -103,11 +79,11 @@ class Attempts extends EndpointUse implements Attempt.Owner, ConnectWait.Owner {
         this.headMillis =
                 call ? GrpcStatus.timeoutMillis(head) : upstream.settings().responseHeadersMillis();
         if (call) {
-            owner.deadlines().isChosenByClient();
+            owner.deadlines.isChosenByClient();
         }
         // If a filter has set the host, that one counts. Without any host (HTTP/1.0), the upstream still needs one.
         AsciiString authority = head.authority();
-        this.tellsEndpoint = !owner.routing().isProxied()
+        this.tellsEndpoint = !owner.routing.isProxied()
                 && (authority.isEmpty() || (!route.forwarding().preserveHost() && authority.equals(record.authority)));
         HopByHop.stripCredentials(head.fields()); // left by a login that nobody checks, or set by a filter
         record.upstream = upstream.name();
@@ -133,17 +109,17 @@ class Attempts extends EndpointUse implements Attempt.Owner, ConnectWait.Owner {
         record.hop = null;
         record.countAttempt();
         // Reads the clock only if time may have passed: not for a first attempt without filters.
-        boolean straight = record.attempts == 1 && !owner.routing().isFiltered();
+        boolean straight = record.attempts == 1 && !owner.routing.isFiltered();
         record.attemptNanos = straight ? record.startNanos : exchange.loop.wheel.nanoTime();
         record.dialNanos = 0;
         record.requestedNanos = 0;
         endUnreported = true;
         begin(chosen);
-        owner.routing().onAttempt();
+        owner.routing.onAttempt();
         exchange.loop.observer.onAttemptBegun(record);
         tellEndpoint(chosen);
-        owner.deadlines().attempt(route.timeouts().backendRequestMillis(), record.attemptNanos);
-        Attempt begun = new Attempt(this, owner.response());
+        owner.deadlines.attempt(route.timeouts().backendRequestMillis(), record.attemptNanos);
+        Attempt begun = new Attempt(this, owner.response);
         current = begun;
         StreamKind kind = kind(head);
         begun.open(
@@ -164,7 +140,7 @@ class Attempts extends EndpointUse implements Attempt.Owner, ConnectWait.Owner {
     /** A trusted proxy may send requests of several users on one connection, and so do clients of a forward proxy. */
     @Override
     public @Nullable LoginPins logins() {
-        return exchange.record.fromProxy || owner.routing().isProxied() ? null : exchange.server.logins();
+        return exchange.record.fromProxy || owner.routing.isProxied() ? null : exchange.server.logins();
     }
 
     /** The chosen endpoint has no room, so the attempt moves to another one. */
@@ -184,7 +160,7 @@ class Attempts extends EndpointUse implements Attempt.Owner, ConnectWait.Owner {
 
     @Override
     public long leftMillis() {
-        return owner.deadlines().leftMillis(exchange.state.isRequestEnded());
+        return owner.deadlines.leftMillis(exchange.state.isRequestEnded());
     }
 
     /** Whether endpoints are told their own host instead of the client's. */
@@ -227,9 +203,9 @@ class Attempts extends EndpointUse implements Attempt.Owner, ConnectWait.Owner {
                 from.isOpenedAtOnce() ? exchange.record.attemptNanos : exchange.loop.wheel.nanoTime();
         exchange.signFor(peer);
         loginStream = stream.takesLogins();
-        owner.response().attach(stream);
-        owner.deadlines().awaitHead(headMillis, policy.silentMillis(), exchange.record.requestedNanos);
-        owner.request().sendTo(from, stream, policy.bufferBytes());
+        owner.response.attach(stream);
+        owner.deadlines.awaitHead(headMillis, policy.silentMillis(), exchange.record.requestedNanos);
+        owner.request.sendTo(from, stream, policy.bufferBytes());
         if (current == from && !from.isOver()) {
             onSent();
         }
@@ -240,7 +216,7 @@ class Attempts extends EndpointUse implements Attempt.Owner, ConnectWait.Owner {
 
     @Override
     public void onWritable() {
-        owner.request().credit();
+        owner.request.credit();
     }
 
     @Override
@@ -248,15 +224,15 @@ class Attempts extends EndpointUse implements Attempt.Owner, ConnectWait.Owner {
         if (head.status() == 101) {
             onBroken(Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, "switched protocols without being asked"));
         } else if (head.isInterim()) {
-            owner.deadlines().isNotSilent();
-            owner.response().onInterim(head, owner.request().hasBegun());
+            owner.deadlines.isNotSilent();
+            owner.response.onInterim(head, owner.request.hasBegun());
         } else {
             onAnswered(head, last);
             if (ConnectionLogin.isUnderWay(head) && !takesLogins()) {
                 owner.fail(Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, NO_LOGIN));
             } else if (!isLeftToOther(head) && !isRepeated(head)) {
                 onAccepted(head.status());
-                owner.response().onHead(head, last);
+                owner.response.onHead(head, last);
                 onHeard(exchange.record.respondedNanos);
             }
         }
@@ -265,7 +241,7 @@ class Attempts extends EndpointUse implements Attempt.Owner, ConnectWait.Owner {
     @Override
     public void onTrailers(Fields trailers) {
         onAnswerEnded(trailers);
-        owner.response().onTrailers(trailers);
+        owner.response.onTrailers(trailers);
     }
 
     private boolean takesLogins() {
@@ -312,7 +288,7 @@ class Attempts extends EndpointUse implements Attempt.Owner, ConnectWait.Owner {
     }
 
     /** An endpoint has answered with a status that is a failure, and may have said when to ask it again. */
-    public final void onRetryAfter(@Nullable Endpoint by, ResponseHead head) {
+    final void onRetryAfter(@Nullable Endpoint by, ResponseHead head) {
         long millis = policy.config().waiting().retryAfter() ? askedMillis(head) : 0;
         if (by != null && millis > 0) {
             DueTimes times = due == null ? new DueTimes() : due;
@@ -338,7 +314,7 @@ class Attempts extends EndpointUse implements Attempt.Owner, ConnectWait.Owner {
     public void onFailed(Failure reported) {
         Failure failure = Attempt.exact(reported, exchange.state.isResponded());
         // An upstream of gRPC resets the call when the client's time is over, and may be sooner than our timer.
-        Failure timeUp = failure.isReset() ? owner.deadlines().clientsTimeUp() : null;
+        Failure timeUp = failure.isReset() ? owner.deadlines.clientsTimeUp() : null;
         if (timeUp != null) {
             owner.fail(timeUp);
             return;
@@ -423,15 +399,13 @@ class Attempts extends EndpointUse implements Attempt.Owner, ConnectWait.Owner {
                 };
     }
 
-    @Override
-    public void onConnectTurn() {
+    void onConnectTurn() {
         beginAfresh();
         owner.onBackedOff();
     }
 
-    /** What follows is what the policy says of failed connections, at the same endpoint. */
-    @Override
-    public void onConnectWaitOver() {
+    /** No endpoint could be reached in time. What follows is what the policy says of failed connections, at the same endpoint. */
+    void onConnectWaitOver() {
         Failure failure = lastFailure;
         if (failure == null) {
             return; // there is one: it waits after a failure
@@ -574,12 +548,12 @@ class Attempts extends EndpointUse implements Attempt.Owner, ConnectWait.Owner {
 
     /** Whether the endpoint has stopped reading. If it still reads, the request is just too large for the time limit. */
     private boolean hasTakenNothing() {
-        return owner.request().isStalled() && !owner.deadlines().isSpentInMotion();
+        return owner.request.isStalled() && !owner.deadlines.isSpentInMotion();
     }
 
     /** Whether the request can be sent again: no final head was forwarded, and the whole body so far is held or kept. */
     private boolean isReplayable() {
-        return exchange.state.isRetriable() && owner.request().isReplayable();
+        return exchange.state.isRetriable() && owner.request.isReplayable();
     }
 
     private long delayAfter(Failure failure) {
@@ -606,7 +580,7 @@ class Attempts extends EndpointUse implements Attempt.Owner, ConnectWait.Owner {
     private boolean backOff(Failure failure) {
         Attempt failed = current;
         current = null;
-        owner.deadlines().attemptOver();
+        owner.deadlines.attemptOver();
         giveUpOther();
         exchange.state.on(Event.RETRY);
         if (failed != null) {
@@ -617,7 +591,7 @@ class Attempts extends EndpointUse implements Attempt.Owner, ConnectWait.Owner {
 
     private void backOffFor(long delayMillis) {
         if (delayMillis > 0) {
-            owner.deadlines().backOff(delayMillis);
+            owner.deadlines.backOff(delayMillis);
         } else {
             owner.onBackedOff();
         }

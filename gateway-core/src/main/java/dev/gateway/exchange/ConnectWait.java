@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 final class ConnectWait implements ConnectWaits.Waiting {
     private final ExchangeContext exchange;
     private final Upstream upstream;
-    private final Owner owner;
+    private final Attempts attempts;
     private final long beginNanos; // of its first attempt without a connection
     private final long mostMillis;
     private long untilNanos;
@@ -35,25 +35,16 @@ final class ConnectWait implements ConnectWaits.Waiting {
         OVER
     }
 
-    /** The attempts of the request. */
-    interface Owner {
-        /** It may try to connect. */
-        void onConnectTurn();
-
-        /** No endpoint could be reached in time. */
-        void onConnectWaitOver();
-    }
-
     /**
      * Makes a wait that has not begun.
      *
      * @param beginNanos when its first attempt began for which no connection could be made
      * @param mostMillis how long it tries from then on
      */
-    ConnectWait(ExchangeContext exchange, Upstream upstream, Owner owner, long beginNanos, long mostMillis) {
+    ConnectWait(ExchangeContext exchange, Upstream upstream, Attempts attempts, long beginNanos, long mostMillis) {
         this.exchange = exchange;
         this.upstream = upstream;
-        this.owner = owner;
+        this.attempts = attempts;
         this.beginNanos = beginNanos;
         this.mostMillis = mostMillis;
     }
@@ -116,7 +107,7 @@ final class ConnectWait implements ConnectWaits.Waiting {
     @Override
     public void onTurn() {
         leave();
-        owner.onConnectTurn();
+        attempts.onConnectTurn();
     }
 
     @Override
@@ -126,7 +117,7 @@ final class ConnectWait implements ConnectWaits.Waiting {
         if (displaced) {
             tell(ConnectWaitResult.OVERFLOW);
         }
-        owner.onConnectWaitOver();
+        attempts.onConnectWaitOver();
     }
 
     /** The request has a connection: others that wait try, too. Returns whether that ends a wait. */

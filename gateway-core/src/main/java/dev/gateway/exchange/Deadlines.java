@@ -37,7 +37,7 @@ final class Deadlines extends Timer {
     private static final int BACKOFF = 18;
     private static final int END = 20;
 
-    private final Owner owner;
+    private final Exchange exchange;
     private final TimerWheel wheel;
     private final long[] limits = new long[END];
     private long halfClosedMillis; // the idle limit once one direction of a tunnel has ended
@@ -45,41 +45,8 @@ final class Deadlines extends Timer {
     private boolean continued; // somebody sends 100 (Continue), or will at its limit
     private long armedFor; // compare differences only, since nanoTime may wrap
 
-    /** The exchange that has these limits; called on its event loop. */
-    interface Owner {
-        /** The exchange has taken too long in total. */
-        void onTimeout(Failure failure);
-
-        /** The current attempt has taken too long, or its upstream has not answered in time. */
-        void onAttemptTimeout(Failure failure);
-
-        /** The upstream has not answered in the time that the client gives: nobody has failed. */
-        void onClientsTimeUp(Failure failure);
-
-        /** The upstream has not sent a head for a long time; called each second until it does. */
-        void onSilent();
-
-        /** Whether the gateway waits for the upstream: it has the whole request, or does not take the next part. */
-        boolean owesHead();
-
-        /** No byte has moved for too long ({@link Cause#IDLE_TIMEOUT}), or a tunnel is too old. */
-        void onTimeUp(Failure failure);
-
-        /** It is time to check how fast the client sends the request's body. */
-        void onPaceDue();
-
-        /** A client that waits for 100 (Continue) has waited long enough. */
-        void onContinueDue();
-
-        /** It is time to report on a tunnel. */
-        void onReportDue();
-
-        /** It is time for the next attempt. */
-        void onBackedOff();
-    }
-
-    Deadlines(Owner owner, TimerWheel wheel) {
-        this.owner = owner;
+    Deadlines(Exchange exchange, TimerWheel wheel) {
+        this.exchange = exchange;
         this.wheel = wheel;
     }
 
@@ -98,7 +65,7 @@ final class Deadlines extends Timer {
      * Limits the wait for the response head, from when the client has sent the request. {@link #headCame} or the end of the
      * attempt ends it.
      *
-     * @param silentMillis time after which {@link Owner#onSilent} checks whether the upstream answers at all
+     * @param silentMillis time after which {@link Exchange#onSilent} checks whether the upstream answers at all
      */
     void awaitHead(long headMillis, long silentMillis, long since) {
         begin(HEAD, headMillis, since);
@@ -232,7 +199,9 @@ final class Deadlines extends Timer {
     private void arm(long now) {
         long left = Long.MAX_VALUE;
         for (int each = REQUEST; each < END; each += 2) {
-            left = Math.min(left, left(each, now));
+            if (limits[each] != 0) {
+                left = Math.min(left, left(each, now));
+            }
         }
         if (left != Long.MAX_VALUE) {
             armFor(left, now);
@@ -255,7 +224,7 @@ final class Deadlines extends Timer {
     /** Returns the failure if the time is over that the client gives the upstream for a response head, else null. */
     @Nullable
     Failure clientsTimeUp() {
-        return headByClient && left(HEAD, wheel.nanoTime()) <= 0 && owner.owesHead()
+        return headByClient && left(HEAD, wheel.nanoTime()) <= 0 && exchange.owesHead()
                 ? Failure.of(
                         Cause.UPSTREAM_TIMEOUT,
                         "no response head in the " + limits[HEAD] + " ms that the client gives (grpc-timeout)")
@@ -271,29 +240,29 @@ final class Deadlines extends Timer {
         }
         long millis = due < END ? limits[due] : 0;
         switch (due) {
-            case REQUEST -> owner.onTimeout(
+            case REQUEST -> exchange.onTimeout(
                     Failure.of(Cause.UPSTREAM_TIMEOUT, "no whole response in " + millis + " ms"));
-            case ATTEMPT -> owner.onAttemptTimeout(timeout("no whole response to the attempt in " + millis + " ms"));
+            case ATTEMPT -> exchange.onAttemptTimeout(timeout("no whole response to the attempt in " + millis + " ms"));
             case HEAD -> onHeadDue(millis, now);
             case SILENCE -> onSilenceDue(millis, now);
-            case IDLE -> owner.onTimeUp(
+            case IDLE -> exchange.onTimeUp(
                     Failure.of(Cause.IDLE_TIMEOUT, "no byte in either direction in " + millis + " ms"));
-            case MAX -> owner.onTimeUp(Failure.of(Cause.MAX_DURATION, "a tunnel open for " + millis + " ms"));
+            case MAX -> exchange.onTimeUp(Failure.of(Cause.MAX_DURATION, "a tunnel open for " + millis + " ms"));
             case PACE -> {
                 again(PACE, millis, now);
-                owner.onPaceDue();
+                exchange.request.onPaceDue();
             }
             case CONTINUE -> {
                 again(CONTINUE, 0, now);
-                owner.onContinueDue();
+                exchange.onContinueDue();
             }
             case REPORT -> {
                 again(REPORT, millis, now);
-                owner.onReportDue();
+                exchange.onReportDue();
             }
             case BACKOFF -> {
                 again(BACKOFF, 0, now);
-                owner.onBackedOff();
+                exchange.onBackedOff();
             }
             default -> arm(now); // the limit that it was armed for has moved
         }
@@ -302,19 +271,19 @@ final class Deadlines extends Timer {
     private void onHeadDue(long millis, long now) {
         Failure timeUp = clientsTimeUp();
         if (timeUp != null) {
-            owner.onClientsTimeUp(timeUp);
-        } else if (owner.owesHead()) {
-            owner.onAttemptTimeout(Failure.of(Cause.UPSTREAM_TIMEOUT, "no response head in " + millis + " ms"));
+            exchange.fail(timeUp);
+        } else if (exchange.owesHead()) {
+            exchange.onAttemptTimeout(Failure.of(Cause.UPSTREAM_TIMEOUT, "no response head in " + millis + " ms"));
         } else {
             again(HEAD, millis, now); // the gateway waits for the client, which has other limits
         }
     }
 
     private void onSilenceDue(long millis, long now) {
-        boolean silent = owner.owesHead(); // else the gateway waits for the client, and the limit begins again
+        boolean silent = exchange.owesHead(); // else the gateway waits for the client, and the limit begins again
         again(SILENCE, silent ? Math.min(millis, AGAIN_MILLIS) : millis, now);
         if (silent) {
-            owner.onSilent();
+            exchange.onSilent();
         }
     }
 

@@ -87,7 +87,7 @@ abstract class EndpointUse implements BalancerContext, Retries.Owner {
     }
 
     /** Returns an endpoint for an attempt beside the current one, or null if no healthy endpoint is untried. */
-    public final @Nullable Endpoint another() {
+    final @Nullable Endpoint another() {
         Endpoint chosen = EndpointChoice.choose(upstream, this);
         return chosen != null && EndpointChoice.isFresh(upstream, this, chosen) ? chosen : null;
     }

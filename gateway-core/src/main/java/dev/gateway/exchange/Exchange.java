@@ -3,6 +3,7 @@ package dev.gateway.exchange;
 import dev.gateway.exchange.ExchangeState.Action;
 import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.exchange.ExchangeState.Pending;
+import dev.gateway.exchange.body.BodyContext;
 import dev.gateway.exchange.progress.ProgressWatch;
 import dev.gateway.exchange.progress.UpstreamUse;
 import dev.gateway.exchange.request.RequestChecks;
@@ -36,22 +37,15 @@ import org.slf4j.LoggerFactory;
  * bodies. Made by {@link ExchangeHandler}, confined to its event loop. {@link ExchangeState} says what an event means.
  * Calls may cause further events on the same stack, so the state always changes before a call.
  */
-final class Exchange extends ExchangeContext
-        implements StreamEvents,
-                Attempts.Owner,
-                Deadlines.Owner,
-                RequestBody.Owner,
-                RequestRouting.Owner,
-                Response.Owner,
-                TunnelExchange.Owner {
+final class Exchange extends ExchangeContext implements StreamEvents, BodyContext {
     private static final Logger log = LoggerFactory.getLogger(Exchange.class);
 
     private static final Fields NO_FIELDS = new Fields();
 
-    private final Deadlines deadlines;
-    private final RequestBody request;
-    private final Response response;
-    private final RequestRouting routing;
+    final Deadlines deadlines;
+    final RequestBody request;
+    final Response response;
+    final RequestRouting routing;
     private final GenerationRef generation;
     private @Nullable Attempts attempts; // null before filters have proceeded
     private @Nullable TunnelExchange tunnel; // null unless it has become one
@@ -67,9 +61,9 @@ final class Exchange extends ExchangeContext
         super(loop, settings, server, head, record);
         this.generation = generation;
         this.deadlines = new Deadlines(this, loop.wheel);
-        this.request = new RequestBody(this, this, settings.maxRequestBodyBytes());
-        this.response = new Response(this, this);
-        this.routing = new RequestRouting(this, this);
+        this.request = new RequestBody(this, settings.maxRequestBodyBytes());
+        this.response = new Response(this);
+        this.routing = new RequestRouting(this);
     }
 
     void begin(boolean last) {
@@ -81,7 +75,10 @@ final class Exchange extends ExchangeContext
         try {
             Failure refusal = admit();
             if (refusal == null) {
-                routing.enter(generation.routes());
+                Upstream upstream = routing.enter(generation.routes());
+                if (upstream != null) {
+                    sendTo(upstream);
+                }
             } else {
                 turnAway(refusal);
             }
@@ -90,8 +87,9 @@ final class Exchange extends ExchangeContext
         }
     }
 
-    @Override
-    public void sendTo(Upstream upstream, Route route) {
+    /** The request goes to this upstream. */
+    void sendTo(Upstream upstream) {
+        Route route = routing.route();
         Failure noRoom = chargeHead();
         if (noRoom != null) {
             fail(noRoom);
@@ -103,7 +101,7 @@ final class Exchange extends ExchangeContext
             return;
         }
         held.waitFor(upstream.waiting());
-        Attempts made = HedgedAttempts.of(this, this, route, upstream);
+        Attempts made = HedgedAttempts.of(this, route, upstream);
         attempts = made;
         List<MirrorTarget> mirrored = routing.mirrors();
         if (mirrored != null) {
@@ -126,31 +124,20 @@ final class Exchange extends ExchangeContext
         }
     }
 
-    @Override
-    public void limitRequestBody(long maxBytes, String by) {
-        request.limit(maxBytes, by);
-    }
-
     /** The upgrade is refused: what is left is a request without a body. */
-    @Override
-    public void onUpgradeRefused() {
+    void onUpgradeRefused() {
         record.kind = Kind.HTTP;
         request.completeAtOnce();
     }
 
-    @Override
-    public void onUpgradeAsked() {
+    /** The request has become an extended CONNECT. */
+    void onUpgradeAsked() {
         record.kind = RequestChecks.kind(head);
         request.reopen();
     }
 
-    @Override
-    public boolean isRequestHeadOnly() {
-        return request.isNone();
-    }
-
-    @Override
-    public void onSwitched() {
+    /** The upstream has switched protocols after the request, so the head that follows makes the exchange a tunnel. */
+    void onSwitched() {
         record.kind = RequestChecks.kind(head);
         state.on(Event.SWITCHED);
         request.reopen();
@@ -202,15 +189,15 @@ final class Exchange extends ExchangeContext
 
     // ---- tunnels
 
-    @Override
-    public void becomeTunnel() {
-        TunnelExchange made = new TunnelExchange(this, this);
+    /** The head makes the exchange a tunnel; it is not sent yet. */
+    void becomeTunnel() {
+        TunnelExchange made = new TunnelExchange(this);
         tunnel = made;
         made.open(routing.tunnelLimits());
     }
 
-    @Override
-    public void onFinalHead() {
+    /** The final head has arrived, so there will be no other attempt. */
+    void onFinalHead() {
         request.onResponse();
         deadlines.headCame();
         if (isUpgradeRefused()) {
@@ -220,15 +207,14 @@ final class Exchange extends ExchangeContext
     }
 
     /** After filters: they may decide whether caches may keep the response, which then gets no cookie. */
-    @Override
-    public void beforeForwarding(ResponseHead forwarded) {
+    void beforeForwarding(ResponseHead forwarded) {
         if (attempts != null) {
             attempts.beforeForwarding(forwarded);
         }
     }
 
-    @Override
-    public void onResponded() {
+    /** The head has been sent. */
+    void onResponded() {
         held.waitsNoMore();
         dropSettings();
         if (tunnel != null) {
@@ -252,41 +238,33 @@ final class Exchange extends ExchangeContext
         return tunnel != null && !state.isDone() && tunnel.onEnding(failure);
     }
 
-    @Override
-    public void onReceived(int bytes) {
+    void onReceived(int bytes) {
         record.receivedBytes += bytes;
         if (tunnel != null) {
             tunnel.onReceived(bytes);
         }
     }
 
-    @Override
-    public void onSent(int bytes) {
+    void onSent(int bytes) {
         record.sentBytes += bytes;
         if (tunnel != null) {
             tunnel.onSent(bytes);
         }
     }
 
-    @Override
-    public void onPaceDue() {
-        request.onPaceDue();
-    }
-
-    @Override
-    public boolean isContinueDue() {
+    /** Whether the client may be waiting for 100 (Continue) before it sends the body. */
+    boolean isContinueDue() {
         return request.isEmpty() && response.isContinueDue();
     }
 
-    @Override
-    public void onContinueDue() {
+    /** A client that waits for 100 (Continue) has waited long enough. */
+    void onContinueDue() {
         if (!state.isDone() && !state.isResponded() && isContinueDue()) {
             response.sendContinue();
         }
     }
 
-    @Override
-    public void onReportDue() {
+    void onReportDue() {
         if (tunnel != null) {
             tunnel.onReportDue();
         }
@@ -294,8 +272,8 @@ final class Exchange extends ExchangeContext
 
     // ---- time
 
-    @Override
-    public void onTimeout(Failure failure) {
+    /** The exchange has taken too long in total. */
+    void onTimeout(Failure failure) {
         if (request.isAwaited()) {
             failForBody(failure);
             return;
@@ -306,20 +284,20 @@ final class Exchange extends ExchangeContext
         fail(failure);
     }
 
-    @Override
-    public void onSilent() {
+    /** The upstream has not sent a head for a long time; called each second until it does. */
+    void onSilent() {
         if (attempts != null) {
             attempts.onSilent();
         }
     }
 
-    @Override
-    public boolean owesHead() {
+    /** Whether the gateway waits for the upstream: it has the whole request, or does not take the next part. */
+    boolean owesHead() {
         return state.isRequestEnded() || head.isConnect() || request.isStalled() || isContinueDue();
     }
 
-    @Override
-    public void onAttemptTimeout(Failure failure) {
+    /** The current attempt has taken too long, or its upstream has not answered in time. */
+    void onAttemptTimeout(Failure failure) {
         if (request.isAwaited()) {
             failForBody(failure);
         } else if (attempts != null) {
@@ -332,13 +310,8 @@ final class Exchange extends ExchangeContext
         fail(Failure.of(Cause.CLIENT_TIMEOUT, "the client has not sent the whole body: " + timeUp.detail()));
     }
 
-    @Override
-    public void onClientsTimeUp(Failure failure) {
-        fail(failure);
-    }
-
-    @Override
-    public void onTimeUp(Failure failure) {
+    /** No byte has moved for too long ({@link Cause#IDLE_TIMEOUT}), or a tunnel is too old. */
+    void onTimeUp(Failure failure) {
         if (tunnel != null) {
             tunnel.onTimeUp(failure);
         } else if (request.isAwaited()) {
@@ -350,8 +323,8 @@ final class Exchange extends ExchangeContext
         }
     }
 
-    @Override
-    public void onBackedOff() {
+    /** It is time for the next attempt. */
+    void onBackedOff() {
         try {
             if (attempts != null && state.on(Event.BACKED_OFF) == Action.OPEN) {
                 attempts.open();
@@ -368,26 +341,6 @@ final class Exchange extends ExchangeContext
         return state.isDone();
     }
 
-    @Override
-    public Deadlines deadlines() {
-        return deadlines;
-    }
-
-    @Override
-    public RequestRouting routing() {
-        return routing;
-    }
-
-    @Override
-    public RequestBody request() {
-        return request;
-    }
-
-    @Override
-    public Response response() {
-        return response;
-    }
-
     // ---- the end
 
     /** The exchange cannot succeed: answers the client if that is still possible, else resets its stream. */
@@ -396,8 +349,8 @@ final class Exchange extends ExchangeContext
         fail(failure, NO_FIELDS);
     }
 
-    @Override
-    public void fail(Failure failure, Fields fields) {
+    /** The same; the answer has these further fields. */
+    void fail(Failure failure, Fields fields) {
         if (state.isDone()) {
             return;
         }
@@ -458,8 +411,8 @@ final class Exchange extends ExchangeContext
         }
     }
 
-    @Override
-    public void endInOrder(Failure failure) {
+    /** A tunnel ends in order, for this reason: its protocol has said farewell. */
+    void endInOrder(Failure failure) {
         if (state.isDone()) {
             return;
         }
@@ -509,8 +462,8 @@ final class Exchange extends ExchangeContext
                 : Failure.of(Cause.UNKNOWN, defect.getClass().getName());
     }
 
-    @Override
-    public void perform(Action action) {
+    /** Performs an action of the state machine at the end of a direction. */
+    void perform(Action action) {
         switch (action) {
             case FINISH -> finish(false);
             case FINISH_AND_RESET_UPSTREAM -> finish(true);
@@ -558,8 +511,13 @@ final class Exchange extends ExchangeContext
         }
     }
 
-    @Override
-    public void answer(int status, @Nullable Failure refusal, IntSupplier sending) {
+    /**
+     * The gateway answers the request.
+     *
+     * @param refusal why the answer refuses the request, null if it does not
+     * @param sending sends the answer with this status, and returns the number of bytes of its body
+     */
+    void answer(int status, @Nullable Failure refusal, IntSupplier sending) {
         record.status = status;
         Failure failure = refusal;
         try {
@@ -571,8 +529,12 @@ final class Exchange extends ExchangeContext
         complete(failure);
     }
 
-    @Override
-    public void answerInstead(ResponseHead response, ErrorAnswer answer, ErrorBody body, boolean drops) {
+    /**
+     * Sends the head with another body, which ends the response.
+     *
+     * @param drops whether the upstream's own body is still to come
+     */
+    void answerInstead(ResponseHead response, ErrorAnswer answer, ErrorBody body, boolean drops) {
         if (drops && attempts != null) {
             attempts.drop();
         }

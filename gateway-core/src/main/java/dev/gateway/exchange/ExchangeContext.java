@@ -19,8 +19,8 @@ import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the parts of one exchange share: its data, the client's stream, and the services of its event loop. Parts call other
- * parts through an {@code Owner}. {@link Exchange} extends this class, to save an object for each request. Confined to the
+ * What the parts of one exchange share: its data, the client's stream, and the services of its event loop. {@link
+ * Exchange} extends this class, to save an object for each request. Requests of the gateway's own have one, too. Confined to the
  * event loop.
  */
 class ExchangeContext extends GenerationRef.Use {

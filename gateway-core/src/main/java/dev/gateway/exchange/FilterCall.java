@@ -177,7 +177,7 @@ final class FilterCall extends SideRequest implements UpstreamCall {
         } else if (stream != null) {
             stream.consumed(bytes);
         }
-        if (last && !isOver()) {
+        if (last && !isDone()) {
             complete(true, null);
         }
     }
@@ -292,7 +292,7 @@ final class FilterCall extends SideRequest implements UpstreamCall {
 
     @Override
     public void fail(Failure failure) {
-        if (!isOver()) {
+        if (!isDone()) {
             end(failure);
             int status = answer == null ? 0 : answer.status();
             tell(() -> callback.onFailure(failure, status));
@@ -301,7 +301,7 @@ final class FilterCall extends SideRequest implements UpstreamCall {
 
     @Override
     public void cancel() {
-        if (!isOver()) {
+        if (!isDone()) {
             end(Attempt.ABANDONED);
         }
     }

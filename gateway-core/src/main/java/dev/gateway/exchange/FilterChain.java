@@ -38,7 +38,7 @@ final class FilterChain implements InspectionContext {
     private final Router.Match match;
     private final List<Filter> filters;
     private final ExchangeContext exchange;
-    private final Owner owner;
+    private final Decisions decisions;
     private int passed; // filters that have proceeded
     private int current; // the filter that this calls now
     private @Nullable Object @Nullable [] kept; // state of each filter, null if no filter keeps any
@@ -54,7 +54,7 @@ final class FilterChain implements InspectionContext {
     private boolean over;
 
     /** Gets the decisions of the filters. */
-    interface Owner {
+    interface Decisions {
         /** A filter answers later. */
         void onFilterWaits();
 
@@ -74,11 +74,11 @@ final class FilterChain implements InspectionContext {
         void onDefect(Throwable defect);
     }
 
-    FilterChain(Router.Match match, ExchangeContext exchange, Owner owner) {
+    FilterChain(Router.Match match, ExchangeContext exchange, Decisions decisions) {
         this.match = match;
         this.filters = match.route().filters();
         this.exchange = exchange;
-        this.owner = owner;
+        this.decisions = decisions;
     }
 
     @Override
@@ -199,7 +199,7 @@ final class FilterChain implements InspectionContext {
 
     @Override
     public void limitRequestBody(long maxBytes, String by) {
-        owner.limitRequestBody(maxBytes, by);
+        decisions.limitRequestBody(maxBytes, by);
     }
 
     @Override
@@ -218,8 +218,8 @@ final class FilterChain implements InspectionContext {
             made = new ArrayList<>(1);
             calls = made;
         }
-        made.removeIf(FilterCall::isOver);
-        FilterCall call = new FilterCall(exchange, upstream, request, callback, owner::onDefect);
+        made.removeIf(FilterCall::isDone);
+        FilterCall call = new FilterCall(exchange, upstream, request, callback, decisions::onDefect);
         made.add(call);
         call.begin();
         return call;
@@ -247,7 +247,7 @@ final class FilterChain implements InspectionContext {
         }
     }
 
-    /** Runs the filters from the current position, and reports the result to the owner. */
+    /** Runs the filters from the current position, and reports the result to the decisions. */
     void run() {
         while (passed < filters.size()) {
             Verdict verdict = ask(filters.get(passed));
@@ -258,7 +258,7 @@ final class FilterChain implements InspectionContext {
             if (verdict instanceof Verdict.Wait wait) {
                 if (early == null) {
                     waiting = wait.cancel();
-                    owner.onFilterWaits();
+                    decisions.onFilterWaits();
                     return;
                 }
                 verdict = early;
@@ -268,7 +268,7 @@ final class FilterChain implements InspectionContext {
                 return;
             }
         }
-        owner.onFiltersProceeded();
+        decisions.onFiltersProceeded();
     }
 
     private Verdict ask(Filter filter) {
@@ -304,9 +304,9 @@ final class FilterChain implements InspectionContext {
                 discard(verdict);
                 throw e;
             }
-            owner.onFilterReplied(reply);
+            decisions.onFilterReplied(reply);
         } else if (verdict instanceof Verdict.Refuse refuse) {
-            owner.onFilterRefused(refuse);
+            decisions.onFilterRefused(refuse);
         } else {
             throw new IllegalStateException("a filter waited for another wait");
         }
@@ -325,14 +325,14 @@ final class FilterChain implements InspectionContext {
         } else {
             waiting = null;
             if (calls != null) {
-                calls.removeIf(FilterCall::isOver); // their questions and answers are charged no more
+                calls.removeIf(FilterCall::isDone); // their questions and answers are charged no more
             }
             try {
                 if (accept(verdict)) {
                     run();
                 }
             } catch (RuntimeException e) {
-                owner.onDefect(e);
+                decisions.onDefect(e);
             }
         }
     }

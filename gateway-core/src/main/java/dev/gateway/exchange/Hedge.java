@@ -35,13 +35,13 @@ import org.jspecify.annotations.Nullable;
  *
  * Made only where the rule hedges. Confined to the event loop.
  */
-final class Hedge extends Timer implements Attempt.Owner {
+final class Hedge extends Timer implements Attempt.Caller {
     static final int SERVER_ERROR = 500;
 
     private final ExchangeContext exchange;
     private final Upstream upstream;
     private final Route.Hedging policy;
-    private final Owner owner;
+    private final HedgedAttempts attempts;
     private final OtherAttempt other = new OtherAttempt();
     private Progress progress = Progress.NONE;
     private @Nullable Attempt attempt;
@@ -62,42 +62,11 @@ final class Hedge extends Timer implements Attempt.Owner {
         OVER
     }
 
-    /** The maker of the current attempt. */
-    interface Owner {
-        /** Returns an endpoint for it, null if no healthy endpoint is left that did not have the request. */
-        @Nullable
-        Endpoint another();
-
-        /** Whether this endpoint already had the request. */
-        boolean isTried(Endpoint asked);
-
-        /** It begins at this endpoint. */
-        void onHedgeBegun(Endpoint at);
-
-        /** It moves to this endpoint, because the chosen one has no room. */
-        void onHedgeMoved(Endpoint to);
-
-        /** Whether the retry policy repeats a request after this status. */
-        boolean isRetriable(int status);
-
-        /** An endpoint has answered with a failure, and may have said when to ask it again. */
-        void onRetryAfter(@Nullable Endpoint by, ResponseHead head);
-
-        /** Returns the response, for the attempt that gets one. */
-        Response response();
-
-        /** A balancer threw an exception. */
-        void onDefect(RuntimeException defect);
-
-        /** It got a good answer, so it becomes the current attempt; this head is its first event. */
-        void onHedgeAnswered(Attempt from, ClientStream stream, ResponseHead head, boolean last);
-    }
-
-    Hedge(ExchangeContext exchange, Upstream upstream, Route.Hedging policy, Owner owner) {
+    Hedge(ExchangeContext exchange, Upstream upstream, Route.Hedging policy, HedgedAttempts attempts) {
         this.exchange = exchange;
         this.upstream = upstream;
         this.policy = policy;
-        this.owner = owner;
+        this.attempts = attempts;
     }
 
     /** The current attempt has sent the request: from now on the delay counts. */
@@ -125,7 +94,7 @@ final class Hedge extends Timer implements Attempt.Owner {
         try {
             begin();
         } catch (RuntimeException e) {
-            owner.onDefect(e);
+            attempts.onDefect(e);
         }
     }
 
@@ -141,7 +110,7 @@ final class Hedge extends Timer implements Attempt.Owner {
                 || exchange.loop.gate.endsKeepAlive()) {
             return;
         }
-        Endpoint chosen = owner.another();
+        Endpoint chosen = attempts.another();
         if (chosen == null) {
             return;
         }
@@ -161,10 +130,10 @@ final class Hedge extends Timer implements Attempt.Owner {
         other.swap(record);
         record.setEndpoint(chosen, chosen.index());
         record.attemptNanos = now;
-        owner.onHedgeBegun(chosen);
+        attempts.onHedgeBegun(chosen);
         exchange.loop.observer.onAttemptBegun(record);
         other.swap(record);
-        Attempt begun = new Attempt(this, owner.response());
+        Attempt begun = new Attempt(this, attempts.response());
         attempt = begun;
         begun.open(exchange.loop.opener, upstream, chosen, StreamKind.EXCHANGE, exchange.head, null);
     }
@@ -216,19 +185,19 @@ final class Hedge extends Timer implements Attempt.Owner {
 
     @Override
     public boolean isTried(Endpoint asked) {
-        return owner.isTried(asked);
+        return attempts.isTried(asked);
     }
 
     @Override
     public void onMoved(Endpoint to) {
-        progress = owner.isTried(to) ? Progress.ASTRAY : Progress.OPENING;
+        progress = attempts.isTried(to) ? Progress.ASTRAY : Progress.OPENING;
         endpoint = to;
         ExchangeRecord record = exchange.record;
         other.swap(record);
         record.setEndpoint(to, to.index());
         exchange.loop.observer.onAttemptMoved(record);
         other.swap(record);
-        owner.onHedgeMoved(to);
+        attempts.onHedgeMoved(to);
     }
 
     @Override
@@ -300,18 +269,18 @@ final class Hedge extends Timer implements Attempt.Owner {
             judge(failure);
             end(HedgeResult.FAILED, 0, failure);
             running.abandon(failure);
-        } else if (!head.isInterim() && (head.status() >= SERVER_ERROR || owner.isRetriable(head.status()))) {
+        } else if (!head.isInterim() && (head.status() >= SERVER_ERROR || attempts.isRetriable(head.status()))) {
             onError(head);
             running.abandon(Attempt.ABANDONED);
         } else if (!head.isInterim()) {
-            owner.onHedgeAnswered(running, from, head, last);
+            attempts.onHedgeAnswered(running, from, head, last);
         }
     }
 
     private void onError(ResponseHead head) {
         int status = head.status();
         if (endpoint != null) {
-            owner.onRetryAfter(endpoint, head);
+            attempts.onRetryAfter(endpoint, head);
             upstream.health().onAnswered(endpoint, status);
             upstream.host(endpoint).onHeard(exchange.loop.wheel.nanoTime());
         }

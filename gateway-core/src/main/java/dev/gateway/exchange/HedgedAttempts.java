@@ -21,13 +21,13 @@ import org.jspecify.annotations.Nullable;
  * Attempts of a hedged request: one after another, and at most once a {@link Hedge} beside the current one. Either of the two
  * may take the place of the other. Made only for requests that the rule hedges, so that other requests pay nothing.
  */
-final class HedgedAttempts extends Attempts implements Hedge.Owner {
+final class HedgedAttempts extends Attempts {
     private final Hedge hedge;
     private final boolean free; // no session ties the request to an endpoint
 
     private HedgedAttempts(
-            ExchangeContext exchange, Attempts.Owner owner, Route route, Upstream upstream, Route.Hedging hedging) {
-        super(exchange, owner, route, upstream);
+            Exchange owner, Route route, Upstream upstream, Route.Hedging hedging) {
+        super(owner, route, upstream);
         this.hedge = new Hedge(exchange, upstream, hedging, this);
         this.free = !isInSession();
         if (free) {
@@ -36,22 +36,22 @@ final class HedgedAttempts extends Attempts implements Hedge.Owner {
     }
 
     /** Makes the attempts of an exchange: hedged ones only if the rule hedges such a request. */
-    static Attempts of(ExchangeContext exchange, Attempts.Owner owner, Route route, Upstream upstream) {
+    static Attempts of(Exchange owner, Route route, Upstream upstream) {
         Route.Hedging hedging = route.forwarding().hedging();
-        return hedging != null && isHedged(exchange, owner.request(), hedging)
-                ? new HedgedAttempts(exchange, owner, route, upstream, hedging)
-                : new Attempts(exchange, owner, route, upstream);
+        return hedging != null && isHedged(owner, hedging)
+                ? new HedgedAttempts(owner, route, upstream, hedging)
+                : new Attempts(owner, route, upstream);
     }
 
     /** Whether two endpoints may process the request, and it has no body. */
-    private static boolean isHedged(ExchangeContext exchange, RequestBody request, Route.Hedging hedging) {
+    private static boolean isHedged(Exchange exchange, Route.Hedging hedging) {
         LoginPins logins = exchange.server.logins();
         return hedging.methods().contains(exchange.head.routedMethod())
                 && (logins == null || logins.isEmpty()) // a hedge would be on a connection without the login
                 && !ConnectionLogin.isTried(exchange.head.fields())
                 && exchange.record.kind == ExchangeRecord.Kind.HTTP
                 && exchange.head.wish() == null
-                && request.isNone();
+                && exchange.request.isNone();
     }
 
     // ---- the hedge
@@ -63,42 +63,36 @@ final class HedgedAttempts extends Attempts implements Hedge.Owner {
         }
     }
 
-    @Override
-    public void onHedgeBegun(Endpoint at) {
+    void onHedgeBegun(Endpoint at) {
         setTried(at);
-        owner.routing().onAttempt();
+        owner.routing.onAttempt();
         tellEndpoint(at);
     }
 
-    @Override
-    public void onHedgeMoved(Endpoint to) {
+    void onHedgeMoved(Endpoint to) {
         setTried(to);
         tellEndpoint(to);
     }
 
-    @Override
-    public boolean isRetriable(int status) {
+    boolean isRetriable(int status) {
         return retries.isFailure(status);
     }
 
-    @Override
-    public Response response() {
-        return owner.response();
+    Response response() {
+        return owner.response;
     }
 
-    @Override
-    public void onDefect(RuntimeException defect) {
+    void onDefect(RuntimeException defect) {
         owner.onDefect(defect);
     }
 
-    @Override
-    public void onHedgeAnswered(Attempt from, ClientStream stream, ResponseHead head, boolean last) {
+    void onHedgeAnswered(Attempt from, ClientStream stream, ResponseHead head, boolean last) {
         hedge.onTaken();
         timeAnswer(); // else a slow endpoint would never look slow
         tellEnd(0, null, true);
         Attempt slower = current;
         takeOver(from);
-        owner.response().attach(stream);
+        owner.response.attach(stream);
         replaceLimits(false);
         if (slower != null) {
             slower.abandon(Attempt.ABANDONED);
@@ -159,7 +153,7 @@ final class HedgedAttempts extends Attempts implements Hedge.Owner {
             exchange.state.on(Event.RETRY);
             exchange.state.on(Event.BACKED_OFF); // the attempt sends the request when it has a stream, like any other
         } else {
-            owner.response().attach(stream);
+            owner.response.attach(stream);
         }
         replaceLimits(stream != null);
         if (failed != null) {
@@ -180,7 +174,7 @@ final class HedgedAttempts extends Attempts implements Hedge.Owner {
 
     /** The time limits are those of the hedge from now on. */
     private void replaceLimits(boolean awaitsHead) {
-        owner.deadlines()
+        owner.deadlines
                 .replaceAttempt(
                         route.timeouts().backendRequestMillis(),
                         exchange.record.attemptNanos,

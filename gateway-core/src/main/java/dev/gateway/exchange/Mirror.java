@@ -123,19 +123,19 @@ final class Mirror extends SideRequest {
 
     /** Takes a piece of the body and its ownership. Passes nothing on. */
     void add(ByteBuf data, boolean last) {
-        if (isOver() || complete || refusal != null || !data.isReadable()) {
+        if (isDone() || complete || refusal != null || !data.isReadable()) {
             data.release();
         } else {
             refusal = body.add(data);
         }
-        if (last && !isOver() && !complete) {
+        if (last && !isDone() && !complete) {
             complete();
         }
     }
 
     /** The request ends with trailers. Passes nothing on. */
     void addTrailers(Fields fields) {
-        if (isOver() || complete) {
+        if (isDone() || complete) {
             return; // those of an earlier attempt
         }
         if (exchange.held.tryAddSurplus(fields.heldBytes())) {
@@ -154,7 +154,7 @@ final class Mirror extends SideRequest {
         } else {
             write();
         }
-        if (unflushed && !writing && stream != null && !isOver()) {
+        if (unflushed && !writing && stream != null && !isDone()) {
             unflushed = false;
             stream.flush();
             settle();
@@ -182,16 +182,16 @@ final class Mirror extends SideRequest {
     private void settle() {
         ClientStream to = stream;
         boolean hasRoom = to != null && to.isWritable();
-        if (!isOver() && !(hasRoom && unflushed)) { // else what was given stays charged until the flush
+        if (!isDone() && !(hasRoom && unflushed)) { // else what was given stays charged until the flush
             body.settle(to != null && hasRoom && to.lingering() == 0);
         }
     }
 
     private void writeTo(ClientStream to) {
-        while (!isOver() && !body.isEmpty() && hasRoom(to)) {
+        while (!isDone() && !body.isEmpty() && hasRoom(to)) {
             writePiece(to, complete && trailers == null);
         }
-        if (complete && body.isEmpty() && !isOver() && !exchange.state.isRequestEnded()) {
+        if (complete && body.isEmpty() && !isDone() && !exchange.state.isRequestEnded()) {
             writeEnd(to);
         }
     }
@@ -202,7 +202,7 @@ final class Mirror extends SideRequest {
             unflushed = false;
             to.flush();
         }
-        return !isOver() && to.isWritable();
+        return !isDone() && to.isWritable();
     }
 
     private void writePiece(ClientStream to, boolean mayBeLast) {
@@ -262,7 +262,7 @@ final class Mirror extends SideRequest {
         if (stream != null) {
             stream.consumed(bytes);
         }
-        if (last && !isOver()) {
+        if (last && !isDone()) {
             onAnswerComplete();
         }
     }
@@ -319,7 +319,8 @@ final class Mirror extends SideRequest {
     }
 
     /** It has thrown an exception, which must not reach the exchange. */
-    void onDefect(Throwable defect) {
+    @Override
+    public void onDefect(Throwable defect) {
         if (defect instanceof OutOfMemoryError) {
             fail(Failure.of(Cause.OVERLOAD, "no memory is left: " + defect.getMessage()));
         } else {
@@ -354,7 +355,7 @@ final class Mirror extends SideRequest {
     }
 
     private void end(@Nullable Failure failure, MirrorResult result) {
-        if (isOver()) {
+        if (isDone()) {
             return;
         }
         exchange.state.on(Event.FAILED); // however it ends: no answer to it goes anywhere

@@ -1,5 +1,6 @@
 package dev.gateway.exchange;
 
+import dev.gateway.exchange.body.BodyContext;
 import dev.gateway.exchange.body.StalledBody;
 import dev.gateway.message.Fields;
 import dev.gateway.stream.Stream;
@@ -18,15 +19,9 @@ final class Relay {
     private boolean unflushed;
     private long held; // bytes of memory that wait in the sink, or 0 if they are few
     private boolean lingers; // they wait although the sink has room
-    private final Owner owner;
+    private final BodyContext exchange;
     private final @Nullable Kept kept; // null if nobody keeps what was sent
     private @Nullable StalledBody waiting; // made when something waits in the sink for the first time
-
-    /** The exchange. */
-    interface Owner extends StalledBody.Owner {
-        /** Whether it is over: then the sink owns all bytes that were sent. */
-        boolean isDone();
-    }
 
     /** Who keeps what was sent, in the same buffers, and is charged for them. */
     interface Kept {
@@ -39,17 +34,17 @@ final class Relay {
     }
 
     /** Makes one for a response, which relays nothing yet. */
-    static Relay ofResponse(Owner owner) {
-        return new Relay(owner, null);
+    static Relay ofResponse(BodyContext exchange) {
+        return new Relay(exchange, null);
     }
 
     /** Makes one for a request, which relays nothing yet. */
-    static Relay ofRequest(Owner owner, Kept kept) {
-        return new Relay(owner, kept);
+    static Relay ofRequest(BodyContext exchange, Kept kept) {
+        return new Relay(exchange, kept);
     }
 
-    private Relay(Owner owner, @Nullable Kept kept) {
-        this.owner = owner;
+    private Relay(BodyContext exchange, @Nullable Kept kept) {
+        this.exchange = exchange;
         this.kept = kept;
     }
 
@@ -167,13 +162,13 @@ final class Relay {
 
     /** Charges what waits in the sink, as its peer does not take it. */
     private void hold(long bytes, boolean hasRoom) {
-        if (owner.isDone()) {
+        if (exchange.isDone()) {
             return;
         }
         StalledBody made = waiting;
         if (made == null) {
             made = new StalledBody(
-                    owner, () -> Math.max(owed, held), "memory ran low, and what was sent was not taken");
+                    exchange, () -> Math.max(owed, held), "memory ran low, and what was sent was not taken");
             waiting = made;
         }
         held = bytes;

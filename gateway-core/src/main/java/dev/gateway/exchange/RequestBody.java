@@ -28,8 +28,7 @@ import org.jspecify.annotations.Nullable;
  * begins: as filters have transformed them, if they do. Owns what it holds until {@link #discard}.
  */
 final class RequestBody implements TransformedBody.Output, Relay.Kept {
-    private final ExchangeContext exchange;
-    private final Owner owner;
+    private final Exchange exchange;
     private final Relay relay;
     private long maxBytes; // 0 for no limit
     private String limitedBy = "limits.maxBody";
@@ -51,33 +50,14 @@ final class RequestBody implements TransformedBody.Output, Relay.Kept {
     private boolean headOnly; // the request has no body
     private boolean reading = true; // the downstream connection will report the end of this read
 
-    /** The exchange of the request. */
-    interface Owner extends TransformedBody.Owner, Relay.Owner {
-        /** Returns the time limits, which must know when bytes move. */
-        Deadlines deadlines();
-
-        /** Returns the routing, which checks trailers and shows them to filters. */
-        RequestRouting routing();
-
-        /** Bytes have arrived from the client. */
-        void onReceived(int bytes);
-
-        /** Performs an action of the state machine at the end of a direction. */
-        void perform(Action action);
-
-        /** Whether the client may be waiting for 100 (Continue) before it sends the body. */
-        boolean isContinueDue();
-    }
-
     /**
      * Makes the body of a request.
      *
      * @param maxBytes how many bytes it may have, 0 for no limit; does not hold for tunnels
      */
-    RequestBody(ExchangeContext exchange, Owner owner, long maxBytes) {
+    RequestBody(Exchange exchange, long maxBytes) {
         this.exchange = exchange;
-        this.owner = owner;
-        this.relay = Relay.ofRequest(owner, this);
+        this.relay = Relay.ofRequest(exchange, this);
         this.maxBytes = maxBytes;
     }
 
@@ -127,7 +107,7 @@ final class RequestBody implements TransformedBody.Output, Relay.Kept {
     private boolean failIfTooLong() {
         boolean tooLong = maxBytes > 0 && received > maxBytes && !exchange.head.isConnect();
         if (tooLong) {
-            owner.fail(
+            exchange.fail(
                     Failure.of(Cause.BODY_TOO_LARGE, "a body of more than " + maxBytes + " bytes (" + limitedBy + ")"));
         }
         return tooLong;
@@ -135,7 +115,7 @@ final class RequestBody implements TransformedBody.Output, Relay.Kept {
 
     /** The upstream gets the output of this transform. Called before anything is sent. */
     void transform(BodyTransform by) {
-        transformed = new TransformedBody(by, this, owner);
+        transformed = new TransformedBody(by, this, exchange);
     }
 
     /** These copies get what the upstream gets. Called before anything is sent. */
@@ -151,7 +131,7 @@ final class RequestBody implements TransformedBody.Output, Relay.Kept {
         BodyRate wanted = exchange.settings().bodyRate();
         rate = wanted;
         if (wanted != null) {
-            owner.deadlines().watchPace(wanted.periodMillis());
+            exchange.deadlines.watchPace(wanted.periodMillis());
         }
     }
 
@@ -159,7 +139,7 @@ final class RequestBody implements TransformedBody.Output, Relay.Kept {
     void onPaceDue() {
         BodyRate wanted = rate;
         if (wanted == null || complete || exchange.state.isResponded()) {
-            owner.deadlines().watchPace(0);
+            exchange.deadlines.watchPace(0);
             return;
         }
         long now = exchange.loop.wheel.nanoTime();
@@ -169,7 +149,7 @@ final class RequestBody implements TransformedBody.Output, Relay.Kept {
             pace = looked;
         }
         if (looked.isTooSlow(received, isClientsTurn(), now)) {
-            owner.fail(Failure.of(
+            exchange.fail(Failure.of(
                     Cause.CLIENT_TIMEOUT,
                     "a body slower than " + wanted.bytesPerSecond() + " bytes per second (limits.minBodyRate)"));
         }
@@ -178,7 +158,7 @@ final class RequestBody implements TransformedBody.Output, Relay.Kept {
     /** Whether the gateway waits for the client, not for an upstream that must connect or make room first. */
     private boolean isClientsTurn() {
         boolean taken = attempt != null && !attempt.isOver() && !isStalled();
-        return (inspector != null || taken) && !owner.isContinueDue();
+        return (inspector != null || taken) && !exchange.isContinueDue();
     }
 
     /** Whether the client must send more first. In tunnels and gRPC calls the upstream may speak before. */
@@ -247,14 +227,14 @@ final class RequestBody implements TransformedBody.Output, Relay.Kept {
         try {
             BodyInspector.Result result = asked.inspect(held == null ? Unpooled.EMPTY_BUFFER : held.merged(), complete);
             if (result instanceof BodyInspector.Refuse refuse) {
-                owner.fail(refuse.failure());
+                exchange.fail(refuse.failure());
             } else if (result instanceof BodyInspector.Pass) {
                 inspector = null;
             } else if (complete) {
                 throw new IllegalStateException("an inspector wants more where no more comes");
             }
         } catch (RuntimeException e) {
-            owner.onDefect(e);
+            exchange.onDefect(e);
         }
     }
 
@@ -301,8 +281,8 @@ final class RequestBody implements TransformedBody.Output, Relay.Kept {
 
     /** The upstream should tell the client to send its body. Some never do, and some clients wait for ever. */
     private void awaitContinue() {
-        if (owner.isContinueDue()) {
-            owner.deadlines().awaitContinue();
+        if (exchange.isContinueDue()) {
+            exchange.deadlines.awaitContinue();
         }
     }
 
@@ -356,7 +336,7 @@ final class RequestBody implements TransformedBody.Output, Relay.Kept {
     private boolean hold(ByteBuf data) {
         HeldBody made = held;
         if (made == null) {
-            made = new HeldBody(owner, exchange.held);
+            made = new HeldBody(exchange, exchange.held);
             held = made;
         }
         return made.tryAdd(data);
@@ -379,13 +359,13 @@ final class RequestBody implements TransformedBody.Output, Relay.Kept {
             return;
         }
         received += data.readableBytes();
-        owner.onReceived(data.readableBytes());
-        owner.deadlines().touch();
+        exchange.onReceived(data.readableBytes());
+        exchange.deadlines.touch();
         switch (intake) {
             case HOLD -> {
                 if (!hold(data)) {
                     data.release();
-                    owner.fail(Failure.of(Cause.OVERLOAD, "no memory is left for another piece of a request's body"));
+                    exchange.fail(Failure.of(Cause.OVERLOAD, "no memory is left for another piece of a request's body"));
                     return;
                 }
                 if (!failIfTooLong()) {
@@ -449,7 +429,7 @@ final class RequestBody implements TransformedBody.Output, Relay.Kept {
         }
         Action action = last ? exchange.state.on(Event.REQUEST_ENDED) : Action.NOTHING;
         relay.data(data, last, from);
-        owner.perform(action);
+        exchange.perform(action);
         if (mirrors != null) {
             mirrors.write(); // last, since it may end streams of the same connection
         }
@@ -477,10 +457,10 @@ final class RequestBody implements TransformedBody.Output, Relay.Kept {
     void onTrailers(Fields fields) {
         reading = true;
         complete = true;
-        owner.deadlines().touch();
-        Failure refusal = owner.routing().checkTrailers(fields);
+        exchange.deadlines.touch();
+        Failure refusal = exchange.routing.checkTrailers(fields);
         if (refusal != null) {
-            owner.fail(refusal);
+            exchange.fail(refusal);
             return;
         }
         Intake intake = intake();
@@ -489,7 +469,7 @@ final class RequestBody implements TransformedBody.Output, Relay.Kept {
         }
         // Another attempt may need them, so they are held also where they are forwarded at once.
         if (!exchange.held.tryAdd(fields.heldBytes())) {
-            owner.fail(Failure.of(Cause.OVERLOAD, "no memory is left for the trailers of a request"));
+            exchange.fail(Failure.of(Cause.OVERLOAD, "no memory is left for the trailers of a request"));
         } else if (intake == Intake.FORWARD) {
             forward(fields);
         } else {
@@ -505,7 +485,7 @@ final class RequestBody implements TransformedBody.Output, Relay.Kept {
             return; // the attempt has ended inside the call, and another one sends the trailers
         }
         sentTrailers = true;
-        if (!owner.routing().onRequestTrailers(last)) {
+        if (!exchange.routing.onRequestTrailers(last)) {
             return;
         }
         if (mirrors != null) {
@@ -513,7 +493,7 @@ final class RequestBody implements TransformedBody.Output, Relay.Kept {
         }
         Action action = exchange.state.on(Event.REQUEST_ENDED);
         relay.trailers(last);
-        owner.perform(action);
+        exchange.perform(action);
         if (mirrors != null) {
             mirrors.write();
         }
@@ -543,7 +523,7 @@ final class RequestBody implements TransformedBody.Output, Relay.Kept {
     /** The upstream has room again. */
     void credit() {
         if (transformed != null && transformed.run()) {
-            owner.deadlines().touch(); // the upstream reads what a few bytes of the client have become
+            exchange.deadlines.touch(); // the upstream reads what a few bytes of the client have become
             flush(); // no read is going on whose end would flush
         }
         relay.credit();

@@ -34,6 +34,7 @@ import dev.gateway.stream.ViaSignature;
 import dev.gateway.upstream.Upstream;
 import io.netty.util.AsciiString;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -43,68 +44,33 @@ import org.slf4j.LoggerFactory;
  * Routes a request: checks its head, finds its route, runs the filters, and chooses the upstream. Part of an exchange,
  * which it fails or answers if the request goes no further.
  */
-final class RequestRouting implements FilterChain.Owner {
+final class RequestRouting implements FilterChain.Decisions {
     private static final Logger log = LoggerFactory.getLogger(RequestRouting.class);
     private static final int FIRST_ERROR = 400;
     private static final int FIRST_WITHOUT_TUNNEL = 300; // a 2xx answer to CONNECT opens one
     private static final String USE_CONNECT = "use CONNECT for https://";
     private static final String USE_PROXY_FORMS = "this is a proxy for http:// and CONNECT";
 
-    private final ExchangeContext exchange;
-    private final Owner owner;
+    private final Exchange exchange;
     private final HeadersWithUnderscores oddNames;
     private final RequestIdSettings requestIds;
     private boolean proxied; // the client has chosen the destination, by CONNECT or an absolute URI
     private @Nullable Route route;
     private @Nullable FilterChain filters;
 
-    /** The exchange of the request. */
-    interface Owner {
-        /** Returns the time limits, which begin when the route is known. */
-        Deadlines deadlines();
-
-        /** The gateway treats the request as one without an upgrade. */
-        void onUpgradeRefused();
-
-        /** The request has become an extended CONNECT. */
-        void onUpgradeAsked();
-
-        /** Whether the head was the whole request. */
-        boolean isRequestHeadOnly();
-
-        /** The request goes to this upstream. */
-        void sendTo(Upstream upstream, Route route);
-
-        /** The request's body may have this number of bytes at most; the log names {@code by} as the limit. */
-        void limitRequestBody(long maxBytes, String by);
-
-        /**
-         * The gateway answers the request.
-         *
-         * @param refusal why the answer refuses the request, null if it does not
-         * @param sending sends the answer with this status, and returns the number of bytes of its body
-         */
-        void answer(int status, @Nullable Failure refusal, IntSupplier sending);
-
-        /** The request fails for this reason. */
-        void fail(Failure failure);
-
-        /** The request fails for this reason; the answer has these further fields. */
-        void fail(Failure failure, Fields fields);
-
-        /** A filter threw an exception. */
-        void onDefect(Throwable defect);
-    }
-
-    RequestRouting(ExchangeContext exchange, Owner owner) {
+    RequestRouting(Exchange exchange) {
         this.exchange = exchange;
-        this.owner = owner;
         this.oddNames = exchange.settings().trust().oddNames();
         this.requestIds = exchange.settings().requestIds();
     }
 
-    /** Begins with the routes of all listeners, which it does not keep. */
-    void enter(ListenerRoutes routes) {
+    /**
+     * Begins with the routes of all listeners, which it does not keep.
+     *
+     * @return the upstream that the request goes to, null if it goes no further, or if filters run
+     */
+    @Nullable
+    Upstream enter(ListenerRoutes routes) {
         RequestHead head = exchange.head;
         ExchangeRecord record = exchange.record;
         ExchangeSettings settings = exchange.settings();
@@ -116,18 +82,18 @@ final class RequestRouting implements FilterChain.Owner {
             refusal = loop.oddNames.check(head.fields(), oddNames, record);
         }
         if (refusal != null) {
-            owner.fail(refusal);
-            return;
+            exchange.fail(refusal);
+            return null;
         }
         Router.Match match = match(routes, listener);
         if (RequestChecks.isLastHop(head) || (match == null && head.path().contentEquals("*"))) {
             exchange.state.on(Event.REPLIED);
-            owner.answer(200, null, () -> loop.replies.sendOptions(exchange.server, head, settings));
-            return;
+            exchange.answer(200, null, () -> loop.replies.sendOptions(exchange.server, head, settings));
+            return null;
         }
         if (match == null) {
-            owner.fail(noRoute(settings.offersTunnels()));
-            return;
+            exchange.fail(noRoute(settings.offersTunnels()));
+            return null;
         }
         Route found = match.route();
         route = found;
@@ -137,22 +103,22 @@ final class RequestRouting implements FilterChain.Owner {
             loop.readings.tell(head, found, match.insteadOf(), record);
         }
         if (match.isDeceptive()) {
-            owner.fail(Failure.of(
+            exchange.fail(Failure.of(
                     Cause.CLIENT_PROTOCOL_ERROR,
                     "an upstream may read the path as one of route " + found.name() + ", which guards it"));
-            return;
+            return null;
         }
         if (proxied) {
             RequestChecks.prepareProxied(head, record.path);
         } else {
             Failure odd = forwardPath(found, routes.router(listener));
             if (odd != null) {
-                owner.fail(odd);
-                return;
+                exchange.fail(odd);
+                return null;
             }
             RequestChecks.prepare(head, record, settings);
             if (isLoop(found.signature())) {
-                return;
+                return null;
             }
         }
         TracingConfig traces = settings.traces();
@@ -161,25 +127,25 @@ final class RequestRouting implements FilterChain.Owner {
         }
         Failure noUpgrade = RequestChecks.checkUpgrade(head, found.upgrades());
         if (noUpgrade != null) {
-            owner.fail(noUpgrade);
-            return;
+            exchange.fail(noUpgrade);
+            return null;
         }
         if (exchange.isUpgradeRefused()) {
-            owner.onUpgradeRefused();
-        } else if (RequestChecks.isWebSocketOnly(head) && owner.isRequestHeadOnly()) {
+            exchange.onUpgradeRefused();
+        } else if (RequestChecks.isWebSocketOnly(head) && exchange.request.isNone()) {
             head.wishFor(null);
             head.upgradeTo(RequestChecks.WEBSOCKET); // so that it may go to an HTTP/2 upstream
-            owner.onUpgradeAsked();
+            exchange.onUpgradeAsked();
         }
         Route.Timeouts timeouts = found.timeouts();
-        owner.deadlines().begin(timeouts.requestMillis(), timeouts.streamIdleMillis(), record.startNanos);
+        exchange.deadlines.begin(timeouts.requestMillis(), timeouts.streamIdleMillis(), record.startNanos);
         if (found.filters().isEmpty()) {
-            onFiltersProceeded();
-        } else {
-            FilterChain chain = new FilterChain(match, exchange, this);
-            filters = chain;
-            chain.run();
+            return target(found);
         }
+        FilterChain chain = new FilterChain(match, exchange, this);
+        filters = chain;
+        chain.run();
+        return null;
     }
 
     /**
@@ -210,7 +176,7 @@ final class RequestRouting implements FilterChain.Owner {
         Fields fields = exchange.head.fields();
         boolean back = signature.isIn(fields);
         if (back) {
-            owner.fail(Failure.of(
+            exchange.fail(Failure.of(
                     Cause.LOOP_DETECTED, "forwarding loop: the request already took this route, as " + signature));
         } else if (exchange.settings().signsAll()) {
             signature.sign(fields, exchange.record.connection.version());
@@ -277,7 +243,7 @@ final class RequestRouting implements FilterChain.Owner {
         exchange.state.on(Event.FILTER_WAITS);
         Failure noRoom = exchange.chargeHead();
         if (noRoom != null) {
-            owner.fail(noRoom);
+            exchange.fail(noRoom);
         }
     }
 
@@ -286,7 +252,7 @@ final class RequestRouting implements FilterChain.Owner {
         if (exchange.head.isConnect() && reply.head().status() < FIRST_WITHOUT_TUNNEL && !forgetUpgrade()) {
             reply.body().release();
             Failure refusal = reply.refusal();
-            owner.fail(
+            exchange.fail(
                     refusal != null
                             ? Failure.of(refusal.cause(), refusal.detail())
                             : Failure.of(
@@ -297,14 +263,14 @@ final class RequestRouting implements FilterChain.Owner {
         }
         if (!exchange.state.isDone() && isSuccessWithoutRoom(reply)) {
             reply.body().release();
-            owner.fail(Failure.of(Cause.OVERLOAD, "no memory is left for the reply of a filter"));
+            exchange.fail(Failure.of(Cause.OVERLOAD, "no memory is left for the reply of a filter"));
             return;
         }
         if (exchange.state.on(Event.REPLIED) == Action.NOTHING) {
             reply.body().release();
             return;
         }
-        owner.answer(reply.head().status(), reply.refusal(), () -> send(reply));
+        exchange.answer(reply.head().status(), reply.refusal(), () -> send(reply));
     }
 
     /** Whether the reply is no error, and so is of no use without its body, for which there is no memory. */
@@ -318,7 +284,7 @@ final class RequestRouting implements FilterChain.Owner {
     private boolean forgetUpgrade() {
         boolean forgotten = exchange.head.refuseUpgrade();
         if (forgotten) {
-            owner.onUpgradeRefused();
+            exchange.onUpgradeRefused();
         }
         return forgotten;
     }
@@ -339,32 +305,47 @@ final class RequestRouting implements FilterChain.Owner {
 
     @Override
     public void onFilterRefused(Verdict.Refuse refusal) {
-        owner.fail(refusal.failure(), refusal.fields());
+        exchange.fail(refusal.failure(), refusal.fields());
     }
 
     @Override
     public void limitRequestBody(long maxBytes, String by) {
-        owner.limitRequestBody(maxBytes, by);
+        exchange.request.limit(maxBytes, by);
     }
 
     @Override
     public void onDefect(Throwable defect) {
-        owner.onDefect(defect);
+        exchange.onDefect(defect);
     }
 
     @Override
     public void onFiltersProceeded() {
-        if (route != null && exchange.state.on(Event.ROUTED) == Action.OPEN) {
-            Route.Target target = route.forwarding().target();
-            if (target == null) {
-                owner.fail(Failure.of(Cause.NO_ROUTE, "the route has no upstream, and no filter answered"));
-            } else {
-                owner.sendTo(target.choose(filters == null ? null : filters.identity(), exchange.head), route);
-            }
+        Route found = route;
+        Upstream upstream = found == null ? null : target(found);
+        if (upstream != null) {
+            exchange.sendTo(upstream);
         }
     }
 
+    /** Returns the upstream that the request goes to; null if it goes no further. */
+    private @Nullable Upstream target(Route found) {
+        if (exchange.state.on(Event.ROUTED) != Action.OPEN) {
+            return null;
+        }
+        Route.Target target = found.forwarding().target();
+        if (target == null) {
+            exchange.fail(Failure.of(Cause.NO_ROUTE, "the route has no upstream, and no filter answered"));
+            return null;
+        }
+        return target.choose(filters == null ? null : filters.identity(), exchange.head);
+    }
+
     // ---- for other parts, once the route is known
+
+    /** Returns the route. */
+    Route route() {
+        return Objects.requireNonNull(route, "the route is not known yet");
+    }
 
     /** Whether the client has chosen the destination, by CONNECT or an absolute URI. */
     boolean isProxied() {
@@ -417,7 +398,7 @@ final class RequestRouting implements FilterChain.Owner {
         try {
             return filters.responseBody(response, last);
         } catch (RuntimeException e) {
-            owner.onDefect(e);
+            exchange.onDefect(e);
             return null;
         }
     }
@@ -437,7 +418,7 @@ final class RequestRouting implements FilterChain.Owner {
             try {
                 filters.onResponse(response);
             } catch (RuntimeException e) {
-                owner.onDefect(e);
+                exchange.onDefect(e);
                 return false;
             }
         }
@@ -491,7 +472,7 @@ final class RequestRouting implements FilterChain.Owner {
             try {
                 filters.onInterim(head);
             } catch (RuntimeException e) {
-                owner.onDefect(e);
+                exchange.onDefect(e);
                 return false;
             }
         }
@@ -504,7 +485,7 @@ final class RequestRouting implements FilterChain.Owner {
             try {
                 filters.onRequestTrailers(trailers);
             } catch (RuntimeException e) {
-                owner.onDefect(e);
+                exchange.onDefect(e);
                 return false;
             }
         }
@@ -517,7 +498,7 @@ final class RequestRouting implements FilterChain.Owner {
             try {
                 filters.onResponseTrailers(trailers);
             } catch (RuntimeException e) {
-                owner.onDefect(e);
+                exchange.onDefect(e);
                 return false;
             }
         }

@@ -30,8 +30,7 @@ final class Response implements Attempt.Sink, TransformedBody.Output {
     private static final int FIRST_ERROR = 400;
     private static final AsciiString CONTINUE_TOKEN = new AsciiString("100-continue");
 
-    private final ExchangeContext exchange;
-    private final Owner owner;
+    private final Exchange exchange;
     private final Relay relay;
     private @Nullable WebSocketCloser closer; // null unless it is a WebSocket
     private @Nullable TransformedBody transformed; // null unless a filter transforms the body
@@ -39,47 +38,9 @@ final class Response implements Attempt.Sink, TransformedBody.Output {
     private boolean continued; // 100 (Continue) was forwarded
     private boolean hidesServer; // the trailers must not have Server
 
-    /** The exchange of the response. */
-    interface Owner extends TransformedBody.Owner, Relay.Owner {
-        /** Returns the time limits, which must know when bytes move. */
-        Deadlines deadlines();
-
-        /** Returns the routing, which shows heads and trailers to filters. */
-        RequestRouting routing();
-
-        /** The final head has arrived, so there will be no other attempt. */
-        void onFinalHead();
-
-        /** Filters have edited the head, which will be forwarded. */
-        void beforeForwarding(ResponseHead head);
-
-        /** The upstream has switched protocols after the request, so the head that follows makes the exchange a tunnel. */
-        void onSwitched();
-
-        /** The head makes the exchange a tunnel; it is not sent yet. */
-        void becomeTunnel();
-
-        /** The head has been sent. */
-        void onResponded();
-
-        /**
-         * Sends the head with another body, which ends the response.
-         *
-         * @param drops whether the upstream's own body is still to come
-         */
-        void answerInstead(ResponseHead head, ErrorAnswer answer, ErrorBody body, boolean drops);
-
-        /** Bytes go to the client. */
-        void onSent(int bytes);
-
-        /** Performs an action of the state machine at the end of a direction. */
-        void perform(Action action);
-    }
-
-    Response(ExchangeContext exchange, Owner owner) {
+    Response(Exchange exchange) {
         this.exchange = exchange;
-        this.owner = owner;
-        this.relay = Relay.ofResponse(owner);
+        this.relay = Relay.ofResponse(exchange);
     }
 
     /** The response is a WebSocket, and the gateway may have to insert a Close frame between its frames. */
@@ -99,13 +60,13 @@ final class Response implements Attempt.Sink, TransformedBody.Output {
      */
     void onInterim(ResponseHead head, boolean sending) {
         if (exchange.state.phase() == Phase.REQUESTED) {
-            owner.deadlines().touch();
+            exchange.deadlines.touch();
             if (isForwarded(head, sending)) {
                 HopByHop.stripResponse(head.status(), head.fields());
-                if (!owner.routing().onInterim(head)) {
+                if (!exchange.routing.onInterim(head)) {
                     return;
                 }
-                if (!owner.routing().isProxied() && head.fields().contains(FieldName.SERVER)) {
+                if (!exchange.routing.isProxied() && head.fields().contains(FieldName.SERVER)) {
                     serverHeader().applyTo(head.fields()); // one without the field does not get it
                 }
                 relay.wrote();
@@ -146,28 +107,28 @@ final class Response implements Attempt.Sink, TransformedBody.Output {
 
     /** The final head has arrived, and will be forwarded. */
     void onHead(ResponseHead head, boolean last) {
-        owner.onFinalHead();
+        exchange.onFinalHead();
         HopByHop.stripResponse(head.status(), head.fields());
         if (!RequestChecks.isTunnel(exchange.head)) {
             exchange.loop.date.addTo(head.fields()); // before filters, which may remove it
         }
-        if (!owner.routing().onResponse(head)) {
+        if (!exchange.routing.onResponse(head)) {
             return;
         }
-        owner.beforeForwarding(head);
-        if (!owner.routing().isProxied()) { // what the client has chosen itself has nothing to hide
+        exchange.beforeForwarding(head);
+        if (!exchange.routing.isProxied()) { // what the client has chosen itself has nothing to hide
             ServerHeader server = serverHeader();
             server.applyTo(head.fields());
             hidesServer = server.transformation() != Transformation.PASS_THROUGH;
         }
         boolean tunnel = exchange.head.isConnect() && head.status() < 300;
         if (tunnel && exchange.head.isSwitched()) {
-            owner.onSwitched();
+            exchange.onSwitched();
         }
-        ErrorAnswer answer = head.status() >= FIRST_ERROR ? owner.routing().answer(head.status(), true) : null;
-        ErrorBody page = answer == null ? null : owner.routing().errorBody(answer);
+        ErrorAnswer answer = head.status() >= FIRST_ERROR ? exchange.routing.answer(head.status(), true) : null;
+        ErrorBody page = answer == null ? null : exchange.routing.errorBody(answer);
         boolean replaced = page != null && !(page instanceof ErrorBody.Unchanged);
-        BodyTransform transform = tunnel || replaced ? null : owner.routing().responseBody(head, last);
+        BodyTransform transform = tunnel || replaced ? null : exchange.routing.responseBody(head, last);
         if (exchange.state.on(tunnel ? Event.TUNNEL_HEAD : Event.RESPONSE_HEAD) != Action.FORWARD_HEAD) {
             if (transform != null) {
                 transform.close();
@@ -175,7 +136,7 @@ final class Response implements Attempt.Sink, TransformedBody.Output {
             return;
         }
         if (transform != null) {
-            transformed = new TransformedBody(transform, this, owner);
+            transformed = new TransformedBody(transform, this, exchange);
         }
         exchange.record.status = head.status();
         if (exchange.held.tryAdd(head.fields().heldBytes())) {
@@ -189,15 +150,15 @@ final class Response implements Attempt.Sink, TransformedBody.Output {
         Action action = last ? exchange.state.on(Event.RESPONSE_ENDED) : Action.NOTHING;
         if (tunnel) {
             head.fields().remove(FieldName.CONTENT_LENGTH); // RFC 9110, section 9.3.6
-            owner.becomeTunnel();
+            exchange.becomeTunnel();
         }
         relay.wrote();
         exchange.server.head(head, last);
         if (tunnel) {
             relay.flush(); // the client waits for it, and the upstream may wait for the client
         }
-        owner.onResponded();
-        owner.perform(action);
+        exchange.onResponded();
+        exchange.perform(action);
     }
 
     private ServerHeader serverHeader() {
@@ -207,18 +168,18 @@ final class Response implements Attempt.Sink, TransformedBody.Output {
     /** Sends the body that a filter or the listener has chosen instead of the upstream's. */
     private void replace(ResponseHead head, ErrorAnswer answer, ErrorBody body, boolean last) {
         Action action = exchange.state.on(Event.RESPONSE_ENDED);
-        owner.answerInstead(head, answer, body, !last && action == Action.FINISH);
-        owner.onResponded();
-        owner.perform(action);
+        exchange.answerInstead(head, answer, body, !last && action == Action.FINISH);
+        exchange.onResponded();
+        exchange.perform(action);
     }
 
     @Override
     public void onData(ByteBuf data, boolean last) {
-        owner.deadlines().touch();
+        exchange.deadlines.touch();
         TransformedBody through = transformed;
         if (through != null) {
             if (last) {
-                owner.deadlines().attemptOver(); // the upstream has sent everything
+                exchange.deadlines.attemptOver(); // the upstream has sent everything
             }
             through.add(data, last);
             return;
@@ -244,10 +205,10 @@ final class Response implements Attempt.Sink, TransformedBody.Output {
 
     @Override
     public void pass(ByteBuf data, boolean last, int from) {
-        owner.onSent(data.readableBytes());
+        exchange.onSent(data.readableBytes());
         Action action = last ? exchange.state.on(Event.RESPONSE_ENDED) : Action.NOTHING;
         relay.data(data, last, from);
-        owner.perform(action);
+        exchange.perform(action);
     }
 
     @Override
@@ -270,14 +231,14 @@ final class Response implements Attempt.Sink, TransformedBody.Output {
         WebSocketCloser closing = closer;
         ByteBuf frame = closing == null || exchange.state.isDone() ? null : closing.closeFrame();
         if (frame != null) {
-            owner.onSent(frame.readableBytes());
+            exchange.onSent(frame.readableBytes());
             relay.insert(frame, false);
         }
     }
 
     void onTrailers(Fields trailers) {
         HopByHop.stripTrailers(trailers);
-        if (!owner.routing().onResponseTrailers(trailers)) {
+        if (!exchange.routing.onResponseTrailers(trailers)) {
             return;
         }
         if (hidesServer) {
@@ -286,7 +247,7 @@ final class Response implements Attempt.Sink, TransformedBody.Output {
         if (transformed == null) {
             passTrailers(trailers);
         } else {
-            owner.deadlines().attemptOver();
+            exchange.deadlines.attemptOver();
             transformed.end(trailers);
         }
     }
@@ -295,7 +256,7 @@ final class Response implements Attempt.Sink, TransformedBody.Output {
     public void passTrailers(Fields trailers) {
         Action action = exchange.state.on(Event.RESPONSE_ENDED);
         relay.trailers(trailers);
-        owner.perform(action);
+        exchange.perform(action);
     }
 
     /** The client has room again. */

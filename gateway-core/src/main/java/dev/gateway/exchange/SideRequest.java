@@ -1,7 +1,7 @@
 package dev.gateway.exchange;
 
 import dev.gateway.exchange.ExchangeState.Event;
-import dev.gateway.exchange.body.StalledBody;
+import dev.gateway.exchange.body.BodyContext;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
  * attempts. An empty authority in its head stands for that of the endpoint. Confined to the event loop of the exchange that
  * it is made for.
  */
-abstract class SideRequest extends EndpointUse implements Attempt.Owner, Attempt.Sink, StalledBody.Owner {
+abstract class SideRequest extends EndpointUse implements Attempt.Caller, Attempt.Sink, BodyContext {
     private static final Logger log = LoggerFactory.getLogger(SideRequest.class);
 
     private final boolean tellsEndpoint; // the upstream is told the endpoint's host
@@ -65,10 +65,11 @@ abstract class SideRequest extends EndpointUse implements Attempt.Owner, Attempt
 
     @Override
     public Object culprit() {
-        return StalledBody.Owner.super.culprit();
+        return BodyContext.super.culprit();
     }
 
-    final boolean isOver() {
+    @Override
+    public final boolean isDone() {
         return exchange.state.isDone();
     }
 
@@ -82,9 +83,14 @@ abstract class SideRequest extends EndpointUse implements Attempt.Owner, Attempt
                 openAt(chosen);
             }
         } catch (RuntimeException e) {
-            log.error("Failing a request of the gateway's own to {}", upstream, e);
-            fail(Failure.of(Cause.UNKNOWN, e.getClass().getName()));
+            onDefect(e);
         }
+    }
+
+    @Override
+    public void onDefect(Throwable defect) {
+        log.error("Failing a request of the gateway's own to {}", upstream, defect);
+        fail(Failure.of(Cause.UNKNOWN, defect.getClass().getName()));
     }
 
     /** Returns the failure if there is no endpoint to choose. */

@@ -23,8 +23,7 @@ final class TunnelExchange implements OpenTunnels.Member {
     /** How long both ends of a WebSocket may take to answer a Close frame. */
     static final long CLOSE_MILLIS = 5_000;
 
-    private final ExchangeContext exchange;
-    private final Owner owner;
+    private final Exchange exchange;
     private final ExchangeRecord record;
     private final @Nullable WebSocketCloser closer; // null if a tunnel of its kind has none
     private long number;
@@ -32,34 +31,18 @@ final class TunnelExchange implements OpenTunnels.Member {
     private long reportedBytes;
     private @Nullable Failure closeReason; // why the gateway closes it, null if it does not
 
-    /** The exchange of the tunnel. */
-    interface Owner {
-        /** Returns the time limits, which are those of tunnels from now on. */
-        Deadlines deadlines();
-
-        /** Returns the direction from the upstream to the client. */
-        Response response();
-
-        /** The tunnel fails for this reason. */
-        void fail(Failure failure);
-
-        /** The tunnel ends in order, for this reason: its protocol has said farewell. */
-        void endInOrder(Failure failure);
-    }
-
-    TunnelExchange(ExchangeContext exchange, Owner owner) {
+    TunnelExchange(Exchange exchange) {
         this.exchange = exchange;
-        this.owner = owner;
         this.record = exchange.record;
         this.closer = record.kind == Kind.WEBSOCKET ? new WebSocketCloser() : null;
     }
 
     void open(TunnelTimeouts limits) {
         if (closer != null) {
-            owner.response().interleave(closer);
+            exchange.response.interleave(closer);
         }
         record.openedNanos = record.respondedNanos;
-        owner.deadlines().tunnel(limits, REPORT_MILLIS, record.openedNanos);
+        exchange.deadlines.tunnel(limits, REPORT_MILLIS, record.openedNanos);
         record.reportedNanos = record.openedNanos;
         movedNanos = record.openedNanos;
         number = exchange.loop.tunnels.add(this);
@@ -100,7 +83,7 @@ final class TunnelExchange implements OpenTunnels.Member {
             record.endedBy = exchange.state.isRequestEnded() ? Side.CLIENT : Side.UPSTREAM;
         }
         if (record.kind != Kind.UPGRADE) { // a program that has read its input may run on in silence
-            owner.deadlines().halfClosed();
+            exchange.deadlines.halfClosed();
         }
     }
 
@@ -122,11 +105,11 @@ final class TunnelExchange implements OpenTunnels.Member {
     /** Its time is over: closes a WebSocket by a Close frame, and gives both ends a few seconds; ends others at once. */
     void onTimeUp(Failure failure) {
         if (requestClose(failure)) {
-            owner.deadlines().awaitClose(CLOSE_MILLIS);
+            exchange.deadlines.awaitClose(CLOSE_MILLIS);
         } else if (closer != null && closer.isFarewellSaid()) {
-            owner.endInOrder(closeReason == null ? failure : closeReason);
+            exchange.endInOrder(closeReason == null ? failure : closeReason);
         } else {
-            owner.fail(closeReason == null ? failure : closeReason);
+            exchange.fail(closeReason == null ? failure : closeReason);
         }
     }
 
@@ -145,7 +128,7 @@ final class TunnelExchange implements OpenTunnels.Member {
         if (!closer.isFarewellSaid()) {
             return false;
         }
-        owner.endInOrder(closeReason == null ? failure : closeReason);
+        exchange.endInOrder(closeReason == null ? failure : closeReason);
         return true;
     }
 
@@ -156,8 +139,8 @@ final class TunnelExchange implements OpenTunnels.Member {
         }
         closeReason = failure;
         closer.want();
-        owner.response().sendClose();
-        owner.response().flush();
+        exchange.response.sendClose();
+        exchange.response.flush();
         return !exchange.state.isDone();
     }
 

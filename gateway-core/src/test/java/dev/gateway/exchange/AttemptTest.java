@@ -2,7 +2,6 @@ package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.exchange.Fakes.FakeOpener;
 import dev.gateway.exchange.Fakes.FakeOpening;
 import dev.gateway.message.Fields;
 import dev.gateway.stream.Cause;
@@ -22,8 +21,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class AttemptTest extends PartRig {
     private static final Failure GONE = Failure.of(Cause.CLIENT_CLOSED, "gone");
 
-    private final FakeOpener opener = new FakeOpener();
-    private final Attempt attempt = new Attempt(owner, owner.response());
+    private final Attempt attempt = new Attempt(caller, exchange().response);
 
     private FakeOpening open() {
         UpstreamSettings limits = UpstreamValues.builder()

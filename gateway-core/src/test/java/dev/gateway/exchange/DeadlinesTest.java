@@ -3,17 +3,41 @@ package dev.gateway.exchange;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.config.route.TunnelTimeouts;
+import dev.gateway.exchange.ExchangeState.Event;
+import dev.gateway.exchange.route.Route;
+import dev.gateway.message.FieldName;
+import dev.gateway.message.ResponseHead;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The limits of one exchange, and what its owner is told when they pass. */
+/** The limits of one exchange, and what it does when they pass. */
 class DeadlinesTest extends PartRig {
-    private final Deadlines deadlines = owner.deadlines();
+    private final Deadlines deadlines = exchange().deadlines;
 
     @AfterEach
     void end() {
-        deadlines.cancel();
+        exchange().onReset(Failure.of(Cause.CLIENT_CLOSED, "gone"));
+    }
+
+    /** The upstream has the head of the request. */
+    private void open() {
+        settings.route(List.of(), app(), Route.Timeouts.NONE, Route.Retry.NONE);
+        enter();
+        opener.last().succeed();
+    }
+
+    /** The upstream has the whole request. */
+    private void send() {
+        exchange().request.completeAtOnce();
+        open();
+    }
+
+    private void assertFailed(String detail) {
+        assertThat(records.completed).extracting(record -> record.detail).containsExactly(detail);
     }
 
     @Test
@@ -26,13 +50,14 @@ class DeadlinesTest extends PartRig {
 
     @Test
     void aClientThatWaitsForConsentWaitsASecondOnce() {
+        exchange().head.fields().add(FieldName.EXPECT, "100-continue");
         deadlines.awaitContinue();
         pass(500);
         deadlines.awaitContinue();
         pass(400);
-        assertThat(told).isEmpty();
+        assertThat(client.heads).isEmpty();
         pass(200);
-        assertThat(told).containsExactly("continue");
+        assertThat(client.heads).extracting(ResponseHead::status).containsExactly(100);
         deadlines.awaitContinue();
         assertThat(deadlines.isArmed()).isFalse();
     }
@@ -42,38 +67,41 @@ class DeadlinesTest extends PartRig {
         deadlines.begin(100, 0, now);
         pass(90);
         deadlines.touch();
-        assertThat(told).isEmpty();
+        assertThat(exchange().isDone()).isFalse();
         pass(40);
-        assertThat(told).containsExactly("timeout: no whole response in 100 ms");
+        assertFailed("no whole response in 100 ms");
     }
 
     @Test
     void anAttemptHasOneUntilItIsOver() {
+        send();
         deadlines.attempt(100, now);
         pass(50);
         deadlines.attemptOver();
         pass(100);
-        assertThat(told).isEmpty();
+        assertThat(exchange().isDone()).isFalse();
         deadlines.attempt(100, now);
         pass(130);
-        assertThat(told).containsExactly("attempt: no whole response to the attempt in 100 ms");
+        assertFailed("no whole response to the attempt in 100 ms");
     }
 
     @Test
     void anAttemptThatTakesAnothersPlaceHasItsOwnTime() {
+        send();
         deadlines.attempt(200, now);
         pass(50);
         long began = now;
         pass(100);
         deadlines.replaceAttempt(200, began, 0, 0, began);
         pass(90);
-        assertThat(told).isEmpty();
+        assertThat(exchange().isDone()).isFalse();
         pass(40);
-        assertThat(told).containsExactly("attempt: no whole response to the attempt in 200 ms");
+        assertFailed("no whole response to the attempt in 200 ms");
     }
 
     @Test
     void anAttemptThatTakesAnothersPlaceHasWaitedForItsHeadAlready() {
+        send();
         deadlines.begin(0, 1000, now);
         deadlines.awaitHead(500, 0, now);
         pass(50);
@@ -81,32 +109,33 @@ class DeadlinesTest extends PartRig {
         pass(100);
         deadlines.replaceAttempt(0, sent, 200, 0, sent);
         pass(90);
-        assertThat(told).isEmpty();
+        assertThat(exchange().isDone()).isFalse();
         pass(40);
-        assertThat(told).containsExactly("attempt: no response head in 200 ms");
+        assertFailed("no response head in 200 ms");
     }
 
     @Test
     void aHeadIsAwaitedUntilItHasCome() {
+        send();
         deadlines.awaitHead(100, 0, now);
         deadlines.headCame();
         pass(200);
-        assertThat(told).isEmpty();
+        assertThat(exchange().isDone()).isFalse();
         deadlines.awaitHead(100, 0, now);
         pass(130);
-        assertThat(told).containsExactly("attempt: no response head in 100 ms");
+        assertFailed("no response head in 100 ms");
     }
 
     @Test
     void theTimeForAHeadBeginsAnewWhileItIsTheClientsTurn() {
-        owner.owesHead = false;
+        open();
         deadlines.awaitHead(100, 0, now);
         pass(150);
-        owner.owesHead = true;
+        exchange().state.on(Event.REQUEST_ENDED);
         pass(40);
-        assertThat(told).isEmpty();
+        assertThat(exchange().isDone()).isFalse();
         pass(50);
-        assertThat(told).containsExactly("attempt: no response head in 100 ms");
+        assertFailed("the client has not sent the whole body: no response head in 100 ms");
     }
 
     @Test
@@ -116,9 +145,9 @@ class DeadlinesTest extends PartRig {
             pass(70);
             deadlines.touch();
         }
-        assertThat(told).isEmpty();
+        assertThat(exchange().isDone()).isFalse();
         pass(130);
-        assertThat(told).containsExactly("idle_timeout: no byte in either direction in 100 ms");
+        assertFailed("no byte in either direction in 100 ms");
     }
 
     @Test
@@ -128,16 +157,20 @@ class DeadlinesTest extends PartRig {
         deadlines.awaitHead(50, 0, now);
         deadlines.tunnel(new TunnelTimeouts(Duration.ZERO, Duration.ZERO, Duration.ofMillis(200)), 0, now);
         pass(150);
-        assertThat(told).isEmpty();
+        assertThat(exchange().isDone()).isFalse();
         pass(80);
-        assertThat(told).containsExactly("max_duration: a tunnel open for 200 ms");
+        assertFailed("a tunnel open for 200 ms");
     }
 
     @Test
     void aTunnelIsReportedAgainAndAgain() {
+        exchange().becomeTunnel();
         deadlines.tunnel(TunnelTimeouts.NONE, 100, now);
-        pass(350);
-        assertThat(told).containsExactly("report", "report", "report");
+        for (int i = 0; i < 3; i++) {
+            exchange().onReceived(1);
+            pass(110);
+        }
+        assertThat(records.tunnels).containsExactly("open", "1 in, 0 out", "2 in, 0 out", "3 in, 0 out");
     }
 
     @Test
@@ -146,7 +179,7 @@ class DeadlinesTest extends PartRig {
         pass(100);
         deadlines.halfClosed();
         pass(80);
-        assertThat(told).containsExactly("idle_timeout: no byte in either direction in 50 ms");
+        assertFailed("no byte in either direction in 50 ms");
     }
 
     @Test
@@ -154,7 +187,7 @@ class DeadlinesTest extends PartRig {
         deadlines.tunnel(new TunnelTimeouts(Duration.ofMillis(100), Duration.ZERO, Duration.ZERO), 0, now);
         deadlines.halfClosed();
         pass(130);
-        assertThat(told).containsExactly("idle_timeout: no byte in either direction in 100 ms");
+        assertFailed("no byte in either direction in 100 ms");
     }
 
     @Test
@@ -162,29 +195,38 @@ class DeadlinesTest extends PartRig {
         deadlines.tunnel(new TunnelTimeouts(Duration.ofMillis(100), Duration.ZERO, Duration.ofMillis(1000)), 0, now);
         deadlines.awaitClose(200);
         pass(150);
-        assertThat(told).isEmpty();
+        assertThat(exchange().isDone()).isFalse();
         pass(80);
-        assertThat(told).containsExactly("max_duration: a tunnel open for 200 ms");
+        assertFailed("a tunnel open for 200 ms");
     }
 
     @Test
     void theNextAttemptIsDueOnce() {
-        deadlines.backOff(100);
+        backOff();
         pass(90);
-        assertThat(told).isEmpty();
+        assertThat(opener.openings).hasSize(1);
         pass(300);
-        assertThat(told).containsExactly("backed off");
+        assertThat(opener.openings).hasSize(2);
         assertThat(deadlines.isArmed()).isFalse();
     }
 
     @Test
     void theNearestLimitComesFirst() {
+        backOff();
         deadlines.begin(300, 0, now);
-        deadlines.backOff(100);
         pass(130);
-        assertThat(told).containsExactly("backed off");
+        assertThat(opener.openings).hasSize(2);
+        assertThat(exchange().isDone()).isFalse();
         pass(200);
-        assertThat(told).containsExactly("backed off", "timeout: no whole response in 300 ms");
+        assertFailed("no whole response in 300 ms");
+    }
+
+    /** The first attempt is left, and the next one is due in 100 ms. */
+    private void backOff() {
+        settings.route(List.of(), app(), Route.Timeouts.NONE, Route.Retry.NONE);
+        enter();
+        exchange().state.on(Event.RETRY);
+        deadlines.backOff(100);
     }
 
     @Test

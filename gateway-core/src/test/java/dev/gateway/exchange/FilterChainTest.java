@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
 class FilterChainTest extends PartRig {
     private final List<Filter> filters = new ArrayList<>();
     private final List<String> seen = new ArrayList<>();
-    private final FilterChain.Owner decided = new FilterChain.Owner() {
+    private final FilterChain.Decisions decided = new FilterChain.Decisions() {
         @Override
         public void onFilterWaits() {
             told.add("waits");

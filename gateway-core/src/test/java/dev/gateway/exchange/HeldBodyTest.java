@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 /** Bytes that wait, and what they are charged to. */
 class HeldBodyTest extends PartRig {
     private HeldBody held() {
-        return new HeldBody(owner, exchange().held);
+        return new HeldBody(context, exchange().held);
     }
 
     private static String take(HeldBody from) {

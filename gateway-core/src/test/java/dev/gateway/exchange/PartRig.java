@@ -2,16 +2,13 @@ package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.exchange.ExchangeState.Action;
 import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.exchange.Fakes.FakeClientStream;
 import dev.gateway.exchange.Fakes.FakeOpener;
 import dev.gateway.exchange.Fakes.FakeServerStream;
 import dev.gateway.exchange.Fakes.Records;
 import dev.gateway.exchange.Fakes.Settings;
-import dev.gateway.exchange.route.Route;
-import dev.gateway.filter.ErrorAnswer;
-import dev.gateway.filter.ErrorBody;
+import dev.gateway.exchange.body.BodyContext;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
@@ -28,19 +25,21 @@ import dev.gateway.stream.Failure;
 import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Upstream;
+import dev.gateway.upstream.dial.UpstreamSettings;
+import dev.gateway.upstream.dial.UpstreamValues;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
-/** What tests of one part of an exchange stand on: two streams, a clock, and an owner that writes down what it is told. */
+/** What tests of one part of an exchange stand on: the exchange, two streams, and a clock. */
 abstract class PartRig {
     final EmbeddedChannel channel = new EmbeddedChannel();
     final FakeServerStream client = new FakeServerStream();
@@ -51,12 +50,14 @@ abstract class PartRig {
     final LoopBudget bodies = new LoopBudget(new MemoryBudget(1 << 16, 1));
     final List<String> told = new ArrayList<>();
     final List<ByteBuf> buffers = new ArrayList<>();
-    final FakeOwner owner = new FakeOwner();
+    final FakeOpener opener = new FakeOpener();
+    final FakeContext context = new FakeContext();
+    final FakeCaller caller = new FakeCaller();
     long now = 1;
     final TimerWheel wheel = new TimerWheel(channel.eventLoop(), () -> now);
 
     @Nullable
-    ExchangeContext exchange;
+    Exchange exchange;
 
     PartRig() {
         client.account = new Account(budget, bodies);
@@ -69,6 +70,9 @@ abstract class PartRig {
 
     @AfterEach
     void nothingIsLeftBehind() {
+        if (exchange != null) {
+            exchange.deadlines.cancel();
+        }
         assertThat(buffers).allSatisfy(buffer -> assertThat(buffer.refCnt()).isZero());
         assertThat(budget.held()).as("bytes charged").isEqualTo(exchange == null ? 0 : exchange.held.bytes());
         assertThat(bodies.held()).as("bytes that wait").isZero();
@@ -81,21 +85,45 @@ abstract class PartRig {
         return StalledPeers.ofThisLoop().cut(0, Long.MAX_VALUE, 0);
     }
 
-    ExchangeContext exchange() {
+    Exchange exchange() {
         return exchange("POST");
     }
 
-    /** Makes what the parts of an exchange share, once. */
-    ExchangeContext exchange(String method) {
-        ExchangeContext made = exchange;
+    /** Makes the exchange, once. It has not begun. */
+    Exchange exchange(String method) {
+        Exchange made = exchange;
         if (made == null) {
             RequestHead head = ExchangeRig.head(method, "/");
             ExchangeRecord record = new ExchangeRecord(client.connection());
-            LoopServices loop = new LoopServices(new FakeOpener(), wheel, records, LoopGate.OPEN);
-            made = new ExchangeContext(loop, settings, client, head, record);
+            record.startNanos = now;
+            LoopServices loop = new LoopServices(opener, wheel, records, LoopGate.OPEN);
+            GenerationRef generation = new GenerationRef(settings, new HashSet<>(), () -> {});
+            generation.serve();
+            loop.begin(generation);
+            made = new Exchange(loop, generation, settings, client, head, record);
+            generation.add(made);
             exchange = made;
         }
         return made;
+    }
+
+    /** Sends the request to the upstream of its route. */
+    void enter() {
+        Upstream to = exchange().routing.enter(settings);
+        if (to != null) {
+            exchange().sendTo(to);
+        }
+    }
+
+    /** Makes an upstream with one endpoint. */
+    static Upstream app() {
+        UpstreamSettings limits = UpstreamValues.builder()
+                .maxConnections(1)
+                .maxPendingRequests(1)
+                .maxRequests(1)
+                .build();
+        return new Upstream(
+                "app", List.of(ExchangeRig.FIRST), hosts -> request -> ExchangeRig.FIRST, limits);
     }
 
     /** Brings the exchange to where the upstream has the request's head. */
@@ -119,18 +147,12 @@ abstract class PartRig {
         }
     }
 
-    /** All that the parts of an exchange tell it. */
-    final class FakeOwner
-            implements Attempt.Owner,
-                    Deadlines.Owner,
-                    RequestBody.Owner,
-                    RequestRouting.Owner,
-                    Response.Owner,
-                    TunnelExchange.Owner {
-        boolean owesHead = true;
-        private @Nullable Deadlines deadlines;
-        private @Nullable RequestRouting routing;
-        private @Nullable Response response;
+    /** The exchange of a body, which writes down how it fails. */
+    final class FakeContext implements BodyContext {
+        @Override
+        public ConnectionInfo connection() {
+            return exchange().record.connection;
+        }
 
         @Override
         public long heldHeap() {
@@ -143,73 +165,9 @@ abstract class PartRig {
         }
 
         @Override
-        public void beforeForwarding(ResponseHead head) {}
-
-        @Override
-        public Object culprit() {
-            return connection().culprit();
-        }
-
-        @Override
-        public boolean isTried(Endpoint endpoint) {
-            return false;
-        }
-
-        @Override
-        public Deadlines deadlines() {
-            Deadlines made = deadlines == null ? new Deadlines(this, wheel) : deadlines;
-            deadlines = made;
-            return made;
-        }
-
-        @Override
-        public RequestRouting routing() {
-            RequestRouting made = routing == null ? new RequestRouting(exchange(), this) : routing;
-            routing = made;
-            return made;
-        }
-
-        @Override
-        public Response response() {
-            Response made = response == null ? new Response(exchange(), this) : response;
-            response = made;
-            return made;
-        }
-
-        @Override
-        public ConnectionInfo connection() {
-            return exchange().record.connection;
-        }
-
-        @Override
         public void fail(Failure failure) {
             told.add("failed: " + failure.cause().label());
             exchange().state.on(Event.FAILED);
-        }
-
-        @Override
-        public void fail(Failure failure, Fields fields) {
-            fail(failure);
-        }
-
-        @Override
-        public void onClientsTimeUp(Failure failure) {
-            fail(failure);
-        }
-
-        @Override
-        public void onPaceDue() {
-            told.add("pace");
-        }
-
-        @Override
-        public boolean isContinueDue() {
-            return false;
-        }
-
-        @Override
-        public void onContinueDue() {
-            told.add("continue");
         }
 
         @Override
@@ -217,116 +175,18 @@ abstract class PartRig {
             told.add("defect: " + defect.getMessage());
             exchange().state.on(Event.FAILED);
         }
+    }
 
+    /** The maker of an attempt, which writes down what it is told. */
+    final class FakeCaller implements Attempt.Caller {
         @Override
-        public void perform(Action action) {
-            if (action != Action.NOTHING) {
-                told.add(action.toString());
-            }
+        public ConnectionInfo connection() {
+            return exchange().record.connection;
         }
 
         @Override
-        public void onReceived(int bytes) {
-            told.add("received " + bytes);
-        }
-
-        @Override
-        public void onSent(int bytes) {
-            told.add("sent " + bytes);
-        }
-
-        @Override
-        public void answerInstead(ResponseHead head, ErrorAnswer answer, ErrorBody body, boolean drops) {
-            told.add("instead of " + head.status() + (drops ? ", dropping the rest" : ""));
-        }
-
-        @Override
-        public void onFinalHead() {
-            told.add("final head");
-        }
-
-        @Override
-        public void onResponded() {
-            told.add("responded");
-        }
-
-        @Override
-        public void becomeTunnel() {
-            told.add("tunnel");
-        }
-
-        @Override
-        public void onUpgradeRefused() {
-            told.add("upgrade refused");
-        }
-
-        @Override
-        public void onUpgradeAsked() {
-            told.add("upgrade asked");
-        }
-
-        @Override
-        public boolean isRequestHeadOnly() {
-            return true;
-        }
-
-        @Override
-        public void onSwitched() {
-            told.add("switched");
-        }
-
-        @Override
-        public void endInOrder(Failure failure) {
-            told.add("end in order");
-        }
-
-        @Override
-        public void sendTo(Upstream to, Route route) {
-            told.add("send to " + to.name());
-        }
-
-        @Override
-        public void limitRequestBody(long maxBytes, String by) {
-            told.add("at most " + maxBytes + " bytes, by " + by);
-        }
-
-        @Override
-        public void answer(int status, @Nullable Failure refusal, IntSupplier sending) {
-            told.add("answered " + status + ", " + sending.getAsInt() + " bytes"
-                    + (refusal == null ? "" : ": " + refusal.cause().label()));
-        }
-
-        @Override
-        public void onTimeout(Failure failure) {
-            told.add("timeout: " + failure.detail());
-        }
-
-        @Override
-        public void onAttemptTimeout(Failure failure) {
-            told.add("attempt: " + failure.detail());
-        }
-
-        @Override
-        public void onSilent() {}
-
-        @Override
-        public boolean owesHead() {
-            return owesHead;
-        }
-
-        @Override
-        public void onTimeUp(Failure failure) {
-            told.add(failure.cause().label() + ": " + failure.detail());
-        }
-
-        @Override
-        public void onReportDue() {
-            told.add("report");
-        }
-
-        @Override
-        public void onBackedOff() {
-            told.add("backed off");
+        public boolean isTried(Endpoint endpoint) {
+            return false;
         }
 
         @Override

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 /** One direction, from a client to an upstream that the test plays. */
 class RelayTest extends PartRig {
-    private final Relay relay = Relay.ofResponse(owner);
+    private final Relay relay = Relay.ofResponse(context);
 
     @Test
     void aSinkWithRoomHasItsSourceCreditedAtOnce() {
@@ -91,7 +91,7 @@ class RelayTest extends PartRig {
     @Test
     void whatSomebodyElseKeepsIsChargedOnceAndAgainWhenHeLetsGo() {
         long[] kept = {800};
-        Relay upload = Relay.ofRequest(owner, waiting -> Math.min(waiting, kept[0]));
+        Relay upload = Relay.ofRequest(context, waiting -> Math.min(waiting, kept[0]));
         upload.join(client, upstream);
         upstream.writable = false;
         upstream.unsent = 1000;

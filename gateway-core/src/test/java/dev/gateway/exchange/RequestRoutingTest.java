@@ -14,12 +14,9 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
-import dev.gateway.upstream.Upstream;
-import dev.gateway.upstream.balancer.NamedByRequest;
-import dev.gateway.upstream.dial.UpstreamSettings;
-import dev.gateway.upstream.dial.UpstreamValues;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -29,18 +26,17 @@ class RequestRoutingTest extends PartRig {
 
     @AfterEach
     void end() {
-        owner.deadlines().cancel();
+        exchange().onReset(Failure.of(Cause.CLIENT_CLOSED, "gone"));
     }
 
     private void enter(long requestMillis) {
-        UpstreamSettings limits = UpstreamValues.builder()
-                .maxConnections(1)
-                .maxPendingRequests(1)
-                .maxRequests(1)
-                .build();
-        Upstream app = new Upstream("app", List.of(), NamedByRequest.POLICY, limits);
-        settings.route(filters, app, new Route.Timeouts(requestMillis, 0, 0, TunnelTimeouts.NONE), Route.Retry.NONE);
-        owner.routing().enter(settings);
+        settings.route(filters, app(), new Route.Timeouts(requestMillis, 0, 0, TunnelTimeouts.NONE), Route.Retry.NONE);
+        enter();
+    }
+
+    private void assertFailed(Cause cause) {
+        assertThat(records.completed).extracting(record -> record.cause).containsExactly(cause);
+        assertThat(opener.openings).isEmpty();
     }
 
     private record Saying(Verdict verdict) implements Filter {
@@ -71,33 +67,34 @@ class RequestRoutingTest extends PartRig {
     @Test
     void aRequestWithARouteGoesToItsUpstream() {
         enter(100);
-        assertThat(told).containsExactly("send to app");
+        assertThat(opener.openings).hasSize(1);
+        assertThat(exchange().record.upstream).isEqualTo("app");
         assertThat(exchange().state.phase()).isEqualTo(Phase.CONNECTING);
         assertThat(exchange().record.route).isEqualTo("app");
-        assertThat(owner.routing().isFiltered()).isFalse();
-        assertThat(owner.routing().isProxied()).isFalse();
+        assertThat(exchange().routing.isFiltered()).isFalse();
+        assertThat(exchange().routing.isProxied()).isFalse();
     }
 
     @Test
     void aRoutesTimeBeginsWithTheRequest() {
-        exchange().record.startNanos = now;
         enter(100);
         pass(130);
-        assertThat(told).containsExactly("send to app", "timeout: no whole response in 100 ms");
+        assertThat(opener.openings).hasSize(1);
+        assertThat(exchange().record.detail).isEqualTo("no whole response in 100 ms");
     }
 
     @Test
     void withoutARouteItFails() {
-        owner.routing().enter(settings);
-        assertThat(told).containsExactly("failed: no_route");
-        assertThat(owner.routing().tunnelLimits()).isEqualTo(TunnelTimeouts.NONE);
+        enter();
+        assertFailed(Cause.NO_ROUTE);
+        assertThat(exchange().routing.tunnelLimits()).isEqualTo(TunnelTimeouts.NONE);
     }
 
     @Test
     void whatMustNotBeForwardedFailsBeforeItHasARoute() {
         exchange("TRACE");
         enter(100);
-        assertThat(told).containsExactly("failed: no_route");
+        assertFailed(Cause.NO_ROUTE);
         assertThat(exchange().record.route).isEmpty();
     }
 
@@ -105,7 +102,7 @@ class RequestRoutingTest extends PartRig {
     void optionsThatGoNoFurtherAreAnswered() {
         exchange("OPTIONS").head.fields().add(FieldName.MAX_FORWARDS, "0");
         enter(0);
-        assertThat(told).containsExactly("answered 200, 0 bytes");
+        assertThat(client.status()).isEqualTo(200);
         assertThat(exchange().state.isDone()).isTrue();
     }
 
@@ -113,7 +110,7 @@ class RequestRoutingTest extends PartRig {
     void aRequestThatHasTakenTheRouteBeforeFails() {
         settings.signature.sign(exchange().head.fields(), client.connection().version());
         enter(0);
-        assertThat(told).containsExactly("failed: loop_detected");
+        assertFailed(Cause.LOOP_DETECTED);
     }
 
     @Test
@@ -121,7 +118,9 @@ class RequestRoutingTest extends PartRig {
         filters.add(new Saying(new Verdict.Reply(ExchangeRig.response(302), bytes("moved"))));
         enter(0);
         assertThat(client.body).hasToString("moved");
-        assertThat(told).containsExactly("answered 302, 5 bytes");
+        assertThat(exchange().record.status).isEqualTo(302);
+        assertThat(exchange().record.sentBytes).isEqualTo(5);
+        assertThat(exchange().record.cause).isNull();
     }
 
     @Test
@@ -129,13 +128,14 @@ class RequestRoutingTest extends PartRig {
         Failure refusal = Failure.of(Cause.AUTHZ_DENIED, 302, "log in first");
         filters.add(new Saying(new Verdict.Reply(ExchangeRig.response(302), bytes("moved"), refusal)));
         enter(0);
-        assertThat(told).containsExactly("answered 302, 5 bytes: authz_denied");
+        assertThat(exchange().record.status).isEqualTo(302);
+        assertFailed(Cause.AUTHZ_DENIED);
     }
 
     @Test
     void aReplyThatComesTooLateIsDropped() {
         enter(0);
-        owner.routing().onFilterReplied(new Verdict.Reply(ExchangeRig.response(302), bytes("moved")));
+        exchange().routing.onFilterReplied(new Verdict.Reply(ExchangeRig.response(302), bytes("moved")));
         assertThat(client.heads).isEmpty();
     }
 
@@ -143,7 +143,7 @@ class RequestRoutingTest extends PartRig {
     void aFiltersRefusalIsTheExchangesFailure() {
         filters.add(new Saying(new Verdict.Refuse(Failure.of(Cause.RATE_LIMITED, "too many"))));
         enter(0);
-        assertThat(told).containsExactly("failed: rate_limited");
+        assertFailed(Cause.RATE_LIMITED);
     }
 
     @Test
@@ -151,31 +151,37 @@ class RequestRoutingTest extends PartRig {
         filters.add(new Saying(new Verdict.Wait(() -> told.add("cancelled"))));
         enter(0);
         assertThat(exchange().state.phase()).isEqualTo(Phase.FILTERING);
-        owner.routing().cancel();
+        exchange().routing.cancel();
         assertThat(told).containsExactly("cancelled");
     }
 
     @Test
-    void aFilterThatThrowsEndsTheExchange() {
+    void aFilterThatThrowsAtTheTrailersOfTheRequestEndsTheExchange() {
+        assertEndsTheExchange(routing -> routing.onRequestTrailers(new Fields()));
+    }
+
+    @Test
+    void aFilterThatThrowsAtTheResponseEndsTheExchange() {
+        assertEndsTheExchange(routing -> routing.onResponse(ExchangeRig.response(200)));
+    }
+
+    @Test
+    void aFilterThatThrowsAtTheTrailersOfTheResponseEndsTheExchange() {
+        assertEndsTheExchange(routing -> routing.onResponseTrailers(new Fields()));
+    }
+
+    private void assertEndsTheExchange(Predicate<RequestRouting> call) {
         filters.add(new Throwing());
         enter(0);
-        RequestRouting routing = owner.routing();
-        assertThat(routing.isFiltered()).isTrue();
-        assertThat(routing.onRequestTrailers(new Fields())).isFalse();
-        assertThat(routing.onResponse(ExchangeRig.response(200))).isFalse();
-        assertThat(routing.onResponseTrailers(new Fields())).isFalse();
-        assertThat(told)
-                .containsExactly(
-                        "send to app",
-                        "defect: a request's trailers",
-                        "defect: a response",
-                        "defect: a response's trailers");
+        assertThat(exchange().routing.isFiltered()).isTrue();
+        assertThat(call.test(exchange().routing)).isFalse();
+        assertThat(records.completed).extracting(record -> record.cause).containsExactly(Cause.UNKNOWN);
     }
 
     @Test
     void withoutFiltersHeadsAndTrailersPass() {
         enter(0);
-        RequestRouting routing = owner.routing();
+        RequestRouting routing = exchange().routing;
         assertThat(routing.onRequestTrailers(new Fields())).isTrue();
         assertThat(routing.onResponse(ExchangeRig.response(200))).isTrue();
         assertThat(routing.onResponseTrailers(new Fields())).isTrue();

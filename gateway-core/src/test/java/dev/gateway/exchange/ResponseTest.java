@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 /** What an upstream sends, from its stream to the client's. */
 class ResponseTest extends PartRig {
-    private final Response response = owner.response();
+    private final Response response = exchange().response;
 
     @BeforeEach
     void attach() {
@@ -35,14 +35,15 @@ class ResponseTest extends PartRig {
         response.onData(bytes("c"), true);
         assertThat(client.body).hasToString("abc");
         assertThat(upstream.consumed).isEqualTo(3);
-        assertThat(told).containsExactly("final head", "responded", "sent 2", "sent 1", "FINISH");
+        assertThat(exchange().record.sentBytes).isEqualTo(3);
+        assertThat(records.completed).containsExactly(exchange().record);
     }
 
     @Test
     void aHeadMayBeAll() {
         response.onHead(ExchangeRig.response(204), true);
         assertThat(client.ended).isTrue();
-        assertThat(told).containsExactly("final head", "responded", "FINISH_AND_RESET_UPSTREAM");
+        assertThat(records.completed).containsExactly(exchange().record);
     }
 
     @Test
@@ -76,7 +77,7 @@ class ResponseTest extends PartRig {
         trailers.add(FieldName.CONTENT_LENGTH, "1");
         response.onTrailers(trailers);
         assertThat(client.trailers).hasToString("x-sum: 1\n");
-        assertThat(told).containsExactly("final head", "responded", "FINISH_AND_RESET_UPSTREAM");
+        assertThat(records.completed).containsExactly(exchange().record);
     }
 
     @Test

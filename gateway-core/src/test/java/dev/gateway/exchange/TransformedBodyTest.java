@@ -2,6 +2,7 @@ package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.exchange.body.BodyContext;
 import dev.gateway.exchange.body.TransformedBody;
 import dev.gateway.exchange.body.TransformsInTurn;
 import dev.gateway.filter.BodyTransform;
@@ -61,10 +62,10 @@ class TransformedBodyTest extends PartRig {
         }
     };
 
-    private final TransformedBody.Owner exchangeOwner = new TransformedBody.Owner() {
+    private final BodyContext exchangeContext = new BodyContext() {
         @Override
         public ConnectionInfo connection() {
-            return owner.connection();
+            return context.connection();
         }
 
         @Override
@@ -73,9 +74,14 @@ class TransformedBodyTest extends PartRig {
         }
 
         @Override
+        public boolean isDone() {
+            return context.isDone();
+        }
+
+        @Override
         public void fail(Failure failure) {
             events.add("failed: " + failure.cause().label());
-            owner.fail(failure);
+            context.fail(failure);
         }
 
         @Override
@@ -95,7 +101,7 @@ class TransformedBodyTest extends PartRig {
 
     private TransformedBody through(FakeTransform transform) {
         transforms.add(transform);
-        return new TransformedBody(transform, output, exchangeOwner);
+        return new TransformedBody(transform, output, exchangeContext);
     }
 
     @AfterEach
@@ -368,7 +374,7 @@ class TransformedBodyTest extends PartRig {
         transforms.add(first);
         transforms.add(second);
         BodyTransform both = new TransformsInTurn(first, second);
-        return new TransformedBody(both, output, exchangeOwner);
+        return new TransformedBody(both, output, exchangeContext);
     }
 
     @Test

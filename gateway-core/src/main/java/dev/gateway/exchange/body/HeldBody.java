@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * copied, so that it does not keep the rest. If direct memory still runs out, the exchanges that hold most may be ended.
  */
 public final class HeldBody {
-    private final StalledBody.Owner owner;
+    private final BodyContext exchange;
     private final Holding holding;
     private final ArrayDeque<ByteBuf> buffers = new ArrayDeque<>(4);
     private final StalledBody waiting;
@@ -30,11 +30,11 @@ public final class HeldBody {
      *
      * @param holding the memory that the exchange holds
      */
-    public HeldBody(StalledBody.Owner owner, Holding holding) {
-        this.owner = owner;
+    public HeldBody(BodyContext exchange, Holding holding) {
+        this.exchange = exchange;
         this.holding = holding;
         this.waiting = new StalledBody(
-                owner, () -> bytes, "memory ran low, and the request's body could not be passed on yet");
+                exchange, () -> bytes, "memory ran low, and the request's body could not be passed on yet");
     }
 
     /** Adds a piece and owns it. If there is no memory for it, returns false, and the caller keeps it. */
@@ -57,7 +57,7 @@ public final class HeldBody {
     }
 
     private Account share() {
-        return owner.connection().account().waitingBodies();
+        return exchange.connection().account().waitingBodies();
     }
 
     /** Whether no piece waits. */

@@ -51,11 +51,11 @@ public final class MirroredBody {
      * @param account direct memory of all copies on this event loop
      * @param holding the memory that the copy holds
      */
-    public MirroredBody(StalledBody.Owner owner, Account account, Holding holding) {
+    public MirroredBody(BodyContext exchange, Account account, Holding holding) {
         this.account = account;
         this.holding = holding;
         this.stalled = new StalledBody(
-                owner, () -> bytes + given, "direct memory ran low, and the copy of a body was not taken");
+                exchange, () -> bytes + given, "direct memory ran low, and the copy of a body was not taken");
     }
 
     /** Adds a piece and owns it. If there is no room for it, releases it and returns why the copy must end. */

@@ -2,33 +2,15 @@ package dev.gateway.exchange.body;
 
 import dev.gateway.overload.memory.StalledPeers;
 import dev.gateway.stream.Cause;
-import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
 import java.util.function.LongSupplier;
 
 /** Bytes of a body that an exchange holds because its sink does not take them. If memory runs out, it may fail. */
 public final class StalledBody extends StalledPeers.Holder {
-    private final Owner owner;
+    private final BodyContext exchange;
     private final LongSupplier bytes;
     private final String reason;
     private long charged;
-
-    /** The exchange of the body. */
-    public interface Owner {
-        /** Returns the client's connection; the bytes that all its exchanges hold are added up. */
-        ConnectionInfo connection();
-
-        /** Returns the cause of what the exchange holds: the same object for everything that is added up. */
-        default Object culprit() {
-            return connection().culprit();
-        }
-
-        /** Returns how many bytes of heap the exchange holds. */
-        long heldHeap();
-
-        /** The exchange cannot succeed any more. */
-        void fail(Failure failure);
-    }
 
     /**
      * Makes it; its owner calls {@link #stall}, {@link #charge} and {@link #resume}.
@@ -36,8 +18,8 @@ public final class StalledBody extends StalledPeers.Holder {
      * @param bytes returns the number of bytes held now
      * @param reason the reason if the exchange fails because of them
      */
-    public StalledBody(Owner owner, LongSupplier bytes, String reason) {
-        this.owner = owner;
+    public StalledBody(BodyContext exchange, LongSupplier bytes, String reason) {
+        this.exchange = exchange;
         this.bytes = bytes;
         this.reason = reason;
     }
@@ -45,7 +27,7 @@ public final class StalledBody extends StalledPeers.Holder {
     /** Charges the client for this number of bytes, instead of those that were charged before. */
     public void charge(long now) {
         if (now != charged) {
-            owner.connection().account().waitingBodies().change(charged, now);
+            exchange.connection().account().waitingBodies().change(charged, now);
             charged = now;
         }
     }
@@ -57,16 +39,16 @@ public final class StalledBody extends StalledPeers.Holder {
 
     @Override
     protected long heldHeap() {
-        return owner.heldHeap();
+        return exchange.heldHeap();
     }
 
     @Override
     protected Object culprit() {
-        return owner.culprit();
+        return exchange.culprit();
     }
 
     @Override
     protected void cut() {
-        owner.fail(Failure.of(Cause.OVERLOAD, reason));
+        exchange.fail(Failure.of(Cause.OVERLOAD, reason));
     }
 }

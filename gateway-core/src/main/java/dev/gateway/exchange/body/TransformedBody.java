@@ -23,7 +23,7 @@ public final class TransformedBody {
 
     private final BodyTransform transform;
     private final Output output;
-    private final Owner owner;
+    private final BodyContext exchange;
     private final ArrayDeque<ByteBuf> waiting = new ArrayDeque<>(4);
     private final StalledBody stalled;
     private long held; // bytes of memory of the waiting buffers
@@ -59,23 +59,17 @@ public final class TransformedBody {
         void taken(int bytes);
     }
 
-    /** The exchange of the body. */
-    public interface Owner extends StalledBody.Owner {
-        /** A filter of the body threw an exception. */
-        void onDefect(Throwable defect);
-    }
-
     /**
      * Creates the state of a body that has not begun.
      *
-     * @param owner the exchange, which fails if the transform does, or if direct memory runs low while bytes wait here
+     * @param exchange, which fails if the transform does, or if direct memory runs low while bytes wait here
      */
-    public TransformedBody(BodyTransform transform, Output output, Owner owner) {
+    public TransformedBody(BodyTransform transform, Output output, BodyContext exchange) {
         this.transform = transform;
         this.output = output;
-        this.owner = owner;
+        this.exchange = exchange;
         this.stalled = new StalledBody(
-                owner, () -> held, "direct memory ran low while a transformed body waited for its receiver");
+                exchange, () -> held, "direct memory ran low while a transformed body waited for its receiver");
     }
 
     /** Takes bytes of the source and the ownership of the buffer. */
@@ -126,7 +120,7 @@ public final class TransformedBody {
             }
         } catch (RuntimeException | OutOfMemoryError e) {
             close();
-            owner.onDefect(e);
+            exchange.onDefect(e);
         } finally {
             running = false;
         }
@@ -178,7 +172,7 @@ public final class TransformedBody {
             pass(piece, read);
         } else if (result instanceof Fail fail) {
             close();
-            owner.fail(fail.failure());
+            exchange.fail(fail.failure());
         } else if (!all) {
             throw new IllegalStateException("a transform asks for more input before it has read all");
         } else {
