@@ -15,7 +15,6 @@ import dev.gateway.message.ResponseHead;
 import dev.gateway.message.SharedCaches;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
-import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ServerStream;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -109,7 +108,7 @@ public final class LocalReply {
             ExchangeSettings settings,
             About about) {
         int status = failure.status();
-        if (request != null && stream.connection().version() == HttpVersion.HTTP_2 && GrpcStatus.isCall(request)) {
+        if (request != null && stream.connection().version().multiplexes() && GrpcStatus.isCall(request)) {
             return sendStatus(stream, failure, settings, about);
         }
         Fields fields = new Fields();

@@ -8,7 +8,6 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.message.grpc.ProtoWriter;
 import dev.gateway.stream.ClientChain;
 import dev.gateway.stream.ConnectionInfo;
-import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.Identity;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.AsciiString;
@@ -125,16 +124,11 @@ final class CheckRequest {
         fields(head, context)
                 .forEach((name, value) ->
                         http.message(3, new ProtoWriter().text(1, name).text(2, value)));
-        HttpVersion version = context.connection().version();
         return http.text(4, head.path())
                 .text(5, head.authority())
                 .text(6, context.target().scheme())
                 .number(9, head.contentLength() == RequestHead.UNKNOWN_LENGTH ? NOT_KNOWN : head.contentLength())
-                .text(
-                        10,
-                        version == HttpVersion.HTTP_2
-                                ? "HTTP/2"
-                                : version.text().toString());
+                .text(10, context.connection().version().shortText());
     }
 
     /** Returns the fields that go along, by name in lower case. As Envoy does, values of one name become one. */

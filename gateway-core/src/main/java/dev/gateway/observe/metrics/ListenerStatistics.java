@@ -93,7 +93,7 @@ final class ListenerStatistics {
                 sum.opened += meters.opened(version, tls);
                 sum.active += active;
                 sum.activeTls += tls ? active : 0;
-                sum.activeH2 += version == HttpVersion.HTTP_2 ? active : 0;
+                sum.activeH2 += version.multiplexes() ? active : 0;
             }
         }
         sum.requestsActive += meters.requestsActive();

@@ -178,9 +178,7 @@ final class LoopSpans implements ExchangeObserver {
         HttpVersion version = exchange.connection.version();
         if (version != HttpVersion.TCP) {
             attributes.put(HttpKeys.PROTOCOL_NAME, "http");
-            attributes.put(
-                    HttpKeys.PROTOCOL_VERSION,
-                    version == HttpVersion.HTTP_2 ? "2" : version.number().toString());
+            attributes.put(HttpKeys.PROTOCOL_VERSION, version.shortNumber());
         }
         AsciiString agent = exchange.fields == null ? null : exchange.fields.first(FieldName.USER_AGENT);
         if (agent != null) {
