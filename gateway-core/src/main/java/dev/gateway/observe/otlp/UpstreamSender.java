@@ -89,7 +89,7 @@ final class UpstreamSender implements HttpSender {
     }
 
     /** One message, until it has an answer or its time is over; expires when it is time to send it again. */
-    private final class Sending extends Timer implements Probe.Owner {
+    private final class Sending extends Timer implements Probe.Listener {
         private final byte[] body;
         private final Consumer<HttpResponse> onResponse;
         private final Consumer<Throwable> onError;

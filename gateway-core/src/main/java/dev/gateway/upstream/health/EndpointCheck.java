@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * Checks one endpoint periodically, and reports changes of its state to its upstream's health. The first answer decides
  * without the thresholds, unless the endpoint was checked before. Confined to the event loop of its {@link HealthChecks}.
  */
-final class EndpointCheck extends Timer implements Probe.Owner {
+final class EndpointCheck extends Timer implements Probe.Listener {
     private static final long MAX_FIRST_MILLIS = 1000;
     private static final double JITTER = 0.1;
 

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One request of the gateway's own to an endpoint, such as a health check: sends a {@link Question}, and reports the complete
- * answer or the failure to its owner, unless the owner abandons it before. Its owner arms it for the time that the answer may
+ * answer or the failure to its listener, unless that abandons it before. The listener arms it for the time that the answer may
  * take. Confined to its event loop.
  */
 public final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents {
@@ -23,7 +23,7 @@ public final class Probe extends Timer implements StreamOpener.Callback, Respons
 
     private static final Failure GIVEN_UP = Failure.of(Cause.CLIENT_CLOSED, "the check is over");
 
-    private final Owner owner;
+    private final Listener listener;
     private final Question question;
     private StreamOpener.@Nullable Opening opening;
     private @Nullable ClientStream stream;
@@ -43,7 +43,7 @@ public final class Probe extends Timer implements StreamOpener.Callback, Respons
     }
 
     /** The maker of the check; called once, on the same event loop. */
-    public interface Owner {
+    public interface Listener {
         /**
          * The endpoint has answered.
          *
@@ -59,8 +59,8 @@ public final class Probe extends Timer implements StreamOpener.Callback, Respons
     }
 
     /** Makes one; {@link StreamOpener#open} gets it as events and as callback. */
-    public Probe(Owner owner, Question question) {
-        this.owner = owner;
+    public Probe(Listener listener, Question question) {
+        this.listener = listener;
         this.question = question;
     }
 
@@ -78,7 +78,7 @@ public final class Probe extends Timer implements StreamOpener.Callback, Respons
         return stream != null;
     }
 
-    /** Cancels it at once, without a report to the owner. Does nothing if it is over. */
+    /** Cancels it at once, without a report to the listener. Does nothing if it is over. */
     public void abandon() {
         if (isOver()) {
             return;
@@ -104,14 +104,14 @@ public final class Probe extends Timer implements StreamOpener.Callback, Respons
     private void end() {
         state = State.OVER;
         cancel();
-        owner.onAnswered(question.failure());
+        listener.onAnswered(question.failure());
     }
 
     private void fail(Failure failure) {
         if (!isOver()) {
             state = State.OVER;
             cancel();
-            owner.onFailed(failure);
+            listener.onFailed(failure);
         }
     }
 
@@ -119,7 +119,7 @@ public final class Probe extends Timer implements StreamOpener.Callback, Respons
     protected void onExpired() {
         if (!isOver()) {
             abandon();
-            owner.onTimeout();
+            listener.onTimeout();
         }
     }
 

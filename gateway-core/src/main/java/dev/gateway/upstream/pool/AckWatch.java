@@ -20,7 +20,7 @@ final class AckWatch extends Timer {
     static final int SILENT_SECONDS = 10;
 
     /** The connection. */
-    interface Owner {
+    interface Watched {
         /** Whether a request was sent that has no answer yet. */
         boolean isAwaited();
 
@@ -42,7 +42,7 @@ final class AckWatch extends Timer {
         void onSilent(boolean first);
     }
 
-    private final Owner owner;
+    private final Watched watched;
     private final TimerWheel wheel;
     private int activity; // when it looked last
     private int quiet; // seconds since then
@@ -50,8 +50,8 @@ final class AckWatch extends Timer {
     private boolean probing;
     private boolean found; // in this silence
 
-    AckWatch(Owner owner, TimerWheel wheel) {
-        this.owner = owner;
+    AckWatch(Watched watched, TimerWheel wheel) {
+        this.watched = watched;
         this.wheel = wheel;
     }
 
@@ -64,18 +64,18 @@ final class AckWatch extends Timer {
     }
 
     private void restart() {
-        activity = owner.activity();
+        activity = watched.activity();
         quiet = probed = 0;
         found = false;
     }
 
     @Override
     protected void onExpired() {
-        if (!owner.isAwaited()) {
+        if (!watched.isAwaited()) {
             probe(false);
             return;
         }
-        if (owner.activity() != activity) {
+        if (watched.activity() != activity) {
             restart();
             probe(false);
         } else {
@@ -84,13 +84,13 @@ final class AckWatch extends Timer {
                 look();
             }
         }
-        if (owner.isAwaited()) { // what was found may have closed the connection
+        if (watched.isAwaited()) { // what was found may have closed the connection
             wheel.arm(this, SECOND_MILLIS);
         }
     }
 
     private void look() {
-        PeerAcks acks = owner.acks();
+        PeerAcks acks = watched.acks();
         if (acks == null) {
             return;
         }
@@ -105,14 +105,14 @@ final class AckWatch extends Timer {
             quiet = probed = 0;
             found = true;
             probe(false);
-            owner.onSilent(first);
+            watched.onSilent(first);
         }
     }
 
     private void probe(boolean on) {
         if (probing != on) {
             probing = on;
-            owner.probe(on);
+            watched.probe(on);
         }
     }
 }

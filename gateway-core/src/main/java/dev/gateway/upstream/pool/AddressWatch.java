@@ -6,7 +6,6 @@ import dev.gateway.time.Timer;
 import io.netty.util.concurrent.Future;
 import java.net.InetAddress;
 import java.util.List;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,28 +17,16 @@ import org.jspecify.annotations.Nullable;
  */
 final class AddressWatch extends Timer {
     private final LoopResources resources;
-    private final Owner owner;
+    private final KeptConnections connections;
     private final String host;
     private final boolean exact;
     private final boolean named;
     private boolean asking;
     private @Nullable Runnable unfollow;
 
-    /** The connections to the host. */
-    interface Owner {
-        boolean isEmpty();
-
-        /**
-         * The addresses may have changed.
-         *
-         * @param former tells whether the host has lost an address
-         */
-        void onAddresses(Predicate<InetAddress> former);
-    }
-
-    AddressWatch(LoopResources resources, DialTarget target, Owner owner) {
+    AddressWatch(LoopResources resources, DialTarget target, KeptConnections connections) {
         this.resources = resources;
-        this.owner = owner;
+        this.connections = connections;
         this.host = target.host();
         this.exact = target.isRequested();
         this.named = !target.isSocketFile() && Resolver.literal(host) == null;
@@ -81,7 +68,7 @@ final class AddressWatch extends Timer {
 
     @Override
     protected void onExpired() {
-        if (owner.isEmpty()) {
+        if (connections.isEmpty()) {
             end();
         } else {
             ask();
@@ -100,8 +87,8 @@ final class AddressWatch extends Timer {
 
     private void onAnswered(Resolver resolver) {
         asking = false;
-        owner.onAddresses(address -> resolver.isFormer(host, exact, address));
-        if (owner.isEmpty()) {
+        connections.onAddresses(address -> resolver.isFormer(host, exact, address));
+        if (connections.isEmpty()) {
             end();
         } else {
             begin();

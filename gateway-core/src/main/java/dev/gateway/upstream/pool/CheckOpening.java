@@ -2,7 +2,6 @@ package dev.gateway.upstream.pool;
 
 import dev.gateway.overload.memory.Account;
 import dev.gateway.stream.Failure;
-import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.upstream.stream.StreamOpener;
 
@@ -13,41 +12,22 @@ import dev.gateway.upstream.stream.StreamOpener;
 final class CheckOpening implements StreamOpener.Opening, PendingConnection.Callback {
     private final EndpointContext endpoint;
     private final KeptConnections kept;
-    private final Owner owner;
+    private final EndpointPool pool;
     private final ResponseEvents events;
     private final StreamOpener.Callback callback;
     private final boolean permitted;
     private final PendingConnection pending;
     private boolean answered;
 
-    /** The pool. */
-    interface Owner {
-        /** A connection has shown which protocol the endpoint speaks. */
-        void onKnown(HttpVersion version);
-
-        /**
-         * A connection is being made for a check.
-         *
-         * @param permitted whether it is within the limit: then a waiting request gets it afterwards
-         */
-        void onCheckDialing(boolean permitted);
-
-        /** It was made, and is kept, or was not. */
-        void onCheckDialEnded(boolean permitted);
-
-        /** The connection could not be made. */
-        void recordDialFailure(Failure failure);
-    }
-
     CheckOpening(
             EndpointContext endpoint,
             KeptConnections kept,
-            Owner owner,
+            EndpointPool pool,
             ResponseEvents events,
             StreamOpener.Callback callback) {
         this.endpoint = endpoint;
         this.kept = kept;
-        this.owner = owner;
+        this.pool = pool;
         this.events = events;
         this.callback = callback;
         this.permitted = endpoint.shared.permits.tryAcquire(endpoint.host);
@@ -57,19 +37,19 @@ final class CheckOpening implements StreamOpener.Opening, PendingConnection.Call
 
     /** Begins; the turn selects which of several addresses is tried first. */
     void start(int turn) {
-        owner.onCheckDialing(permitted);
+        pool.onCheckDialing(permitted);
         pending.start(turn);
     }
 
     @Override
     public void onConnected(PendingConnection of, PooledConnection connection, long nanos) {
-        owner.onKnown(connection.version());
+        pool.onKnown(connection.version());
         answered = true;
         if (!permitted) {
             connection.onWithoutPermit();
         }
         kept.admit(connection);
-        owner.onCheckDialEnded(permitted); // not sooner, or the pool would be empty for a moment, and given up
+        pool.onCheckDialEnded(permitted); // not sooner, or the pool would be empty for a moment, and given up
         callback.onDialed(nanos);
         callback.onOpened(kept.open(connection, events), connection.peer);
         kept.offer(connection);
@@ -78,7 +58,7 @@ final class CheckOpening implements StreamOpener.Opening, PendingConnection.Call
     @Override
     public void onConnectFailed(PendingConnection of, Failure failure) {
         answered = true;
-        owner.recordDialFailure(failure);
+        pool.recordDialFailure(failure);
         end();
         callback.onOpenFailed(failure);
     }
@@ -94,7 +74,7 @@ final class CheckOpening implements StreamOpener.Opening, PendingConnection.Call
 
     private void end() {
         endpoint.releaseRequests(1);
-        owner.onCheckDialEnded(permitted);
+        pool.onCheckDialEnded(permitted);
         if (permitted) {
             endpoint.shared.permits.release(endpoint.host);
         }

@@ -16,7 +16,7 @@ final class ConnectionOpener {
     private final SharedUpstream shared;
     private final Host host;
     private final PermitWaiter permit;
-    private final Owner owner;
+    private final Demand demand;
     private int dialing;
     private boolean reserved; // it holds a permit for a request that is about to wait here
     private int late; // how many of those being made have already counted as failures of the endpoint
@@ -24,7 +24,7 @@ final class ConnectionOpener {
     private @Nullable HttpVersion known; // what the endpoint speaks
 
     /** The pool that the connections are for. */
-    interface Owner {
+    interface Demand {
         /** Returns how many requests wait for a connection. */
         int pendingRequests();
 
@@ -38,11 +38,11 @@ final class ConnectionOpener {
         void dial(int turn);
     }
 
-    ConnectionOpener(EndpointContext endpoint, PermitWaiter permit, Owner owner) {
+    ConnectionOpener(EndpointContext endpoint, PermitWaiter permit, Demand demand) {
         this.shared = endpoint.shared;
         this.host = endpoint.host;
         this.permit = permit;
-        this.owner = owner;
+        this.demand = demand;
         if (endpoint.http1Only || !shared.isNegotiated()) {
             this.known = shared.isHttp2() ? HttpVersion.HTTP_2 : HttpVersion.HTTP_1_1;
         }
@@ -60,7 +60,7 @@ final class ConnectionOpener {
     }
 
     private boolean mayMultiplex() {
-        return known == null || known == HttpVersion.HTTP_2;
+        return known == null || known.multiplexes();
     }
 
     /** Returns how many requests the connections being made will serve. */
@@ -70,12 +70,12 @@ final class ConnectionOpener {
 
     /** Whether the first connection of this loop will serve all its requests. */
     boolean multiplexes() {
-        return known == null ? shared.expectsHttp2() : known == HttpVersion.HTTP_2;
+        return known == null ? shared.expectsHttp2() : known.multiplexes();
     }
 
     /** Whether no connection takes requests, and none is being made for them. */
     boolean servesNone() {
-        return dialing == 0 && !owner.hasServing();
+        return dialing == 0 && !demand.hasServing();
     }
 
     /**
@@ -87,7 +87,7 @@ final class ConnectionOpener {
     }
 
     private boolean isNeeded() {
-        return !owner.isClosed() && owner.pendingRequests() > expected() && !(dialing > 0 && mayMultiplex());
+        return !demand.isClosed() && demand.pendingRequests() > expected() && !(dialing > 0 && mayMultiplex());
     }
 
     /** Makes the connections that waiting requests need, or queues for permits. */
@@ -120,7 +120,7 @@ final class ConnectionOpener {
 
     /** Whether {@link #reserve} would succeed now, unless another event loop is faster. */
     boolean mayReserve() {
-        return owner.pendingRequests() < expected()
+        return demand.pendingRequests() < expected()
                 || mayExceedLimit()
                 || (!isOpening() && shared.permits.isAvailable(host));
     }
@@ -137,7 +137,7 @@ final class ConnectionOpener {
      *     joined the queue
      */
     boolean reserve() {
-        if (owner.pendingRequests() < expected()) {
+        if (demand.pendingRequests() < expected()) {
             return true;
         }
         if (mayExceedLimit()) {
@@ -163,7 +163,7 @@ final class ConnectionOpener {
 
     private void dial() {
         dialing++;
-        owner.dial(nextTurn());
+        demand.dial(nextTurn());
     }
 
     /** Returns which of several addresses the next connection tries first. */
@@ -189,7 +189,7 @@ final class ConnectionOpener {
     /** A connection has shown which protocol the endpoint speaks. */
     void onKnown(HttpVersion version) {
         known = version;
-        if (version == HttpVersion.HTTP_2) {
+        if (version.multiplexes()) {
             shared.onHttp2();
         }
     }

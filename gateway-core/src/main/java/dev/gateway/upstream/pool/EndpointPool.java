@@ -10,6 +10,8 @@ import dev.gateway.upstream.Host;
 import dev.gateway.upstream.stream.StreamKind;
 import dev.gateway.upstream.stream.StreamOpener;
 import java.util.ArrayDeque;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,12 +19,11 @@ import org.jspecify.annotations.Nullable;
  * limit allows; meanwhile they wait, and their clients take turns. Confined to its loop.
  */
 final class EndpointPool
-        implements PermitWaiter.Owner,
-                ConnectionOpener.Owner,
+        implements PermitWaiter.Applicant,
+                ConnectionOpener.Demand,
                 PendingConnection.Callback,
-                PendingRequests.Owner,
-                KeptConnections.Owner,
-                CheckOpening.Owner {
+                PendingRequests.ConnectionSource,
+                KeptConnections.User {
     final EndpointContext endpoint;
     private final SharedUpstream shared;
     private final Host host;
@@ -31,7 +32,8 @@ final class EndpointPool
     final PendingRequests pending;
     final ConnectionOpener opener;
     private final Others others;
-    private final Owner owner;
+    private final Function<EndpointContext, EndpointPool> http1Pools;
+    private final Consumer<EndpointPool> emptied;
 
     private long dialNanos; // how long the newest connection took, while the pool first offers it
     /** Connections being made, if they are given up when no request waits for them; else null. */
@@ -82,18 +84,20 @@ final class EndpointPool
         void onPermit(EndpointPool from, Host granted);
     }
 
-    /** The owner of this pool. */
-    interface Owner {
-        /** Returns another pool for the endpoint, which speaks HTTP/1.1 only. */
-        EndpointPool addHttp1(EndpointContext endpoint);
-
-        /** The pool has no connections and no requests any more. */
-        void onEmpty(EndpointPool pool);
-    }
-
-    EndpointPool(EndpointContext endpoint, Others others, Owner owner) {
+    /**
+     * Makes one without connections.
+     *
+     * @param http1Pools makes another pool for the endpoint, which speaks HTTP/1.1 only
+     * @param emptied called when the pool has no connections and no requests any more
+     */
+    EndpointPool(
+            EndpointContext endpoint,
+            Others others,
+            Function<EndpointContext, EndpointPool> http1Pools,
+            Consumer<EndpointPool> emptied) {
         this.others = others;
-        this.owner = owner;
+        this.http1Pools = http1Pools;
+        this.emptied = emptied;
         this.endpoint = endpoint;
         this.shared = endpoint.shared;
         this.host = endpoint.host;
@@ -182,7 +186,7 @@ final class EndpointPool
         }
         EndpointPool other = http1;
         if (other == null || other.removed) {
-            other = owner.addHttp1(endpoint);
+            other = http1Pools.apply(endpoint);
             http1 = other;
         }
         return other.adopt(waiter);
@@ -331,14 +335,18 @@ final class EndpointPool
         return opener.servesNone();
     }
 
-    @Override
-    public void onCheckDialing(boolean permitted) {
+    /**
+     * A connection is being made for a check.
+     *
+     * @param permitted whether it is within the limit: then a waiting request gets it afterwards
+     */
+    void onCheckDialing(boolean permitted) {
         checking++;
         checkingForOthers += permitted ? 1 : 0;
     }
 
-    @Override
-    public void onCheckDialEnded(boolean permitted) {
+    /** The connection of a check was made, and is kept, or was not. */
+    void onCheckDialEnded(boolean permitted) {
         checking--;
         checkingForOthers -= permitted ? 1 : 0;
         checkEmpty();
@@ -378,16 +386,16 @@ final class EndpointPool
         checkEmpty();
     }
 
-    @Override
-    public void recordDialFailure(Failure failure) {
+    /** The connection could not be made. */
+    void recordDialFailure(Failure failure) {
         if (DialFailure.isOfEndpoint(failure)) {
             shared.upstream.health().onUnreached(endpoint.target.endpoint(), failure.cause());
         }
         endpoint.observer.onConnectFailed(failure.cause());
     }
 
-    @Override
-    public void onKnown(HttpVersion version) {
+    /** A connection has shown which protocol the endpoint speaks. */
+    void onKnown(HttpVersion version) {
         opener.onKnown(version);
     }
 
@@ -445,7 +453,7 @@ final class EndpointPool
     /** Tells the owner if this pool has become empty. */
     void checkEmpty() {
         if (opening == 0 && checking == 0 && kept.isEmpty() && opener.dialing() == 0 && pending.first() == null) {
-            owner.onEmpty(this);
+            emptied.accept(this);
         }
     }
 

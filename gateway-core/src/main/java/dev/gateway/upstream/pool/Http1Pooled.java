@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
 
 /** An HTTP/1.1 connection: it has room for one stream at a time. */
 final class Http1Pooled extends PooledConnection
-        implements Http1ClientConnection.Listener, LoginPins.Pin, AckWatch.Owner {
+        implements Http1ClientConnection.Listener, LoginPins.Pin, AckWatch.Watched {
     private static final Logger log = LoggerFactory.getLogger(Http1Pooled.class);
 
     /** How long to leave a connection unused that the endpoint may be closing right now. */
@@ -46,7 +46,7 @@ final class Http1Pooled extends PooledConnection
     private @Nullable LoginPins logins; // of the client whose request it has, or that it is pinned to
     private boolean pinned; // to a client that logs in on it
 
-    Http1Pooled(Channel channel, EndpointContext endpoint, Owner owner) {
+    Http1Pooled(Channel channel, EndpointContext endpoint, KeptConnections owner) {
         super(channel, endpoint, owner);
         this.watch = new AckWatch(this, endpoint.resources.wheel);
         this.openedNanos = endpoint.now();

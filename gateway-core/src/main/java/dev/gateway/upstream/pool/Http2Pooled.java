@@ -28,7 +28,7 @@ final class Http2Pooled extends PooledConnection implements Http2ClientConnectio
     }
 
     /** Makes a connection that sends its preface as soon as its handler is in the pipeline. */
-    Http2Pooled(Channel channel, EndpointContext endpoint, Owner owner, Opening opening) {
+    Http2Pooled(Channel channel, EndpointContext endpoint, KeptConnections owner, Opening opening) {
         super(channel, endpoint, owner);
         this.opening = opening;
         this.connection = Http2ClientConnection.create(

@@ -11,11 +11,11 @@ final class IdleReaper extends Timer {
     private static final long NEVER = Long.MAX_VALUE / 2; // can be added to a clock without overflow
 
     private final EndpointContext endpoint;
-    private final PooledConnection.Owner owner;
+    private final KeptConnections owner;
     private final PooledConnections connections;
     private long armedFor;
 
-    IdleReaper(EndpointContext endpoint, PooledConnection.Owner owner, PooledConnections connections) {
+    IdleReaper(EndpointContext endpoint, KeptConnections owner, PooledConnections connections) {
         this.endpoint = endpoint;
         this.owner = owner;
         this.connections = connections;
@@ -36,8 +36,8 @@ final class IdleReaper extends Timer {
     }
 
     private long idleNanos(PooledConnection connection) {
-        long millis = endpoint.settings.idleMillis() == 0 ? Long.MAX_VALUE : endpoint.settings.idleMillis();
-        millis = Math.min(millis, connection.keepAliveMillis());
+        long ours = endpoint.settings.idleMillis();
+        long millis = Math.min(ours == 0 ? Long.MAX_VALUE : ours, connection.keepAliveMillis());
         if (connection.version() == HttpVersion.HTTP_1_1) {
             millis = Math.min(millis, endpoint.idleTimeout.shownMillis(connection.idleSinceNanos));
         }
@@ -65,7 +65,7 @@ final class IdleReaper extends Timer {
         if (!connection.isIdle()) {
             return;
         }
-        if (connection.isUsable(now)) {
+        if (connection.isUsable(true, now)) {
             watch(connection, now);
             return;
         }

@@ -18,12 +18,12 @@ import org.jspecify.annotations.Nullable;
  * The established connections of a pool, until they are closed. It offers them to requests, keeps idle ones, and closes
  * them when they are too old or when others need their permits. Part of the pool, confined to its event loop.
  */
-final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owner {
+final class KeptConnections {
     /** After this idle time, the pool checks for a FIN before it uses a connection. Rare under load, and long for a FIN. */
     private static final long LOOK_AFTER_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
     private final EndpointContext endpoint;
-    private final Owner owner;
+    private final User user;
     private final SharedUpstream shared;
     private final PooledConnections connections = new PooledConnections();
     private final Set<PooledConnection> pinned = new LinkedHashSet<>(); // to clients that log in on them
@@ -32,7 +32,7 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
     private @Nullable CloseCause retired; // why idle connections are not kept; null if they are
 
     /** The pool, whose requests use them. */
-    interface Owner {
+    interface User {
         /** There may be room for waiting requests. */
         void serve();
 
@@ -54,16 +54,15 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
         boolean isClosed();
     }
 
-    KeptConnections(EndpointContext endpoint, Owner owner) {
+    KeptConnections(EndpointContext endpoint, User user) {
         this.endpoint = endpoint;
-        this.owner = owner;
+        this.user = user;
         this.shared = endpoint.shared;
         this.reaper = new IdleReaper(endpoint, this, connections);
         this.addresses = new AddressWatch(endpoint.resources, endpoint.target, this);
     }
 
-    @Override
-    public boolean isEmpty() {
+    boolean isEmpty() {
         return connections.isEmpty();
     }
 
@@ -89,9 +88,12 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
         while ((connection = connections.top()) != null) {
             if (connection.room() <= 0) {
                 connections.withdraw(connection); // the peer allows fewer streams than before
-            } else if (!connection.isUsable(now)) {
+                continue;
+            }
+            boolean idle = connection.isIdle();
+            if (!connection.isUsable(idle, now)) {
                 retire(connection, connection.whyUnusable(now));
-            } else if (isClosedByPeer(connection, now)) {
+            } else if (idle && isClosedByPeer(connection, now)) {
                 connections.withdraw(connection); // the event loop is about to read the FIN, and closes it then
             } else {
                 return connection;
@@ -100,10 +102,8 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
         return null;
     }
 
-    private boolean isClosedByPeer(PooledConnection connection, long now) {
-        return connection.isIdle()
-                && now - connection.idleSinceNanos >= LOOK_AFTER_NANOS
-                && endpoint.resources.peerClose.hasCome(connection.channel);
+    private boolean isClosedByPeer(PooledConnection idle, long now) {
+        return now - idle.idleSinceNanos >= LOOK_AFTER_NANOS && endpoint.resources.peerClose.hasCome(idle.channel);
     }
 
     /** Opens a stream on a connection that has room. */
@@ -128,38 +128,45 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
         connection.channel.closeFuture().addListener(closed -> onClosed(connection));
     }
 
-    @Override
-    public void onRoom(PooledConnection connection) {
-        if (connection.isPermitted() && connection.isIdle() && owner.yieldsToOthers()) {
+    /** The connection has room for a stream, maybe because one ended. */
+    void onRoom(PooledConnection connection) {
+        boolean idle = connection.isIdle();
+        if (idle && connection.isPermitted() && user.yieldsToOthers()) {
             retire(connection, CloseCause.LIMIT);
         } else {
-            offer(connection);
+            offer(connection, idle);
         }
     }
 
     void offer(PooledConnection connection) {
+        offer(connection, connection.isIdle());
+    }
+
+    private void offer(PooledConnection connection, boolean idle) {
+        if (idle) {
+            reaper.onIdle(connection); // first: a request may take it at once
+        }
         if (connection.isServing() && connection.room() > 0) {
             if (!connection.isAvailable()) {
                 connections.push(connection);
-                if (connection.isIdle()) {
-                    reaper.onIdle(connection); // a request may still take it at once
-                }
             }
-            owner.serve(); // a connection that had room before may lie at an endpoint that took no more requests
+            user.serve(); // a connection that had room before may lie at an endpoint that took no more requests
         }
         if (connection.isIdle()) {
+            if (!idle) {
+                reaper.onIdle(connection);
+            }
             onIdle(connection);
         }
     }
 
     private void onIdle(PooledConnection connection) {
-        long now = endpoint.now();
-        reaper.onIdle(connection);
+        long now = connection.idleSinceNanos;
         if (retired != null) {
             retire(connection, retired);
         } else if (mustGiveUp()) {
             retire(connection, CloseCause.LIMIT);
-        } else if (!connection.isUsable(now)) {
+        } else if (!connection.isUsable(true, now)) {
             retire(connection, connection.whyUnusable(now));
         } else {
             connection.onKept();
@@ -177,20 +184,22 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
         }
     }
 
-    /** Each that is left stays until its last stream has ended, and counts beyond the limit. So there is one at a time. */
-    @Override
-    public boolean isReplaceable() {
+    /**
+     * Whether another connection may take the place of one that serves well. Each that is left stays until its last stream has
+     * ended, and counts beyond the limit. So there is one at a time.
+     */
+    boolean isReplaceable() {
         return connections.allServe();
     }
 
-    @Override
-    public void onGoingAway(PooledConnection connection, CloseCause cause) {
+    /** The connection takes no new streams, as the peer has said (GOAWAY), or because of its requests. */
+    void onGoingAway(PooledConnection connection, CloseCause cause) {
         retire(connection, cause);
-        owner.onRoomLost();
+        user.onRoomLost();
     }
 
-    @Override
-    public void onPinned(PooledConnection connection) {
+    /** A client logs in on the connection: from now on, no other client gets a stream on it. It is idle. */
+    void onPinned(PooledConnection connection) {
         if (retired != null) {
             retire(connection, retired);
         } else if (mustGiveUp()) {
@@ -198,15 +207,15 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
         } else if (pinned.add(connection)) {
             connections.withdraw(connection);
             move(connection, State.RETIRING);
-            owner.onRoomLost();
+            user.onRoomLost();
         }
     }
 
     /**
-     * Retires connections that have been idle for longer, too: they are probably closed, and would lose the retry again.
+     * The endpoint has closed the kept connection just when a request was sent on it. Retires those that have been idle for
+     * longer, too: they are probably closed, and would lose the retry again.
      */
-    @Override
-    public void onStale(PooledConnection lost) {
+    void onStale(PooledConnection lost) {
         retireIdleSince(lost.idleSinceNanos);
     }
 
@@ -219,8 +228,8 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
         });
     }
 
-    @Override
-    public void retire(PooledConnection connection, CloseCause cause) {
+    /** Gives the connection no new streams, and closes it now or when its last stream has ended. */
+    void retire(PooledConnection connection, CloseCause cause) {
         connection.closesFor(cause);
         boolean wasKept = connection.state() == State.KEPT_IDLE;
         if (connection.isServing()) {
@@ -236,7 +245,7 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
     /** The endpoint has ended a kept connection. If it was the last one to its address, the host may have moved. */
     private void onKeptEnded(PooledConnection ended) {
         InetAddress address = address(ended);
-        if (address != null && !owner.isClosed() && !connections.hasServing(each -> address.equals(address(each)))) {
+        if (address != null && !user.isClosed() && !connections.hasServing(each -> address.equals(address(each)))) {
             addresses.onAllClosed(address);
         }
     }
@@ -246,9 +255,8 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
     }
 
     /** Retires connections to addresses that the host no longer has. */
-    @Override
-    public void onAddresses(Predicate<InetAddress> former) {
-        if (owner.isClosed()) {
+    void onAddresses(Predicate<InetAddress> former) {
+        if (user.isClosed()) {
             return;
         }
         connections.forEach(connection -> {
@@ -257,7 +265,7 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
                 retire(connection, CloseCause.ADDRESS);
             }
         });
-        owner.onRoomLost();
+        user.onRoomLost();
     }
 
     private void onClosed(PooledConnection connection) {
@@ -272,7 +280,7 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
             shared.permits.release(endpoint.host);
         }
         endpoint.observer.onClosed(connection.version(), endpoint.isSecured(), connection.closeCause());
-        owner.onClosed();
+        user.onClosed();
     }
 
     /** Closes the connection that has been idle for longest, if others need its permit; returns whether it did. */
@@ -297,7 +305,7 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
     private boolean mustGiveUp() {
         return shared.permits.isWanted(endpoint.host)
                 || endpoint.resources.room.isAwaited()
-                || (shared.permits.isExceeded(endpoint.host) && !(connections.serving() == 1 && owner.multiplexes()));
+                || (shared.permits.isExceeded(endpoint.host) && !(connections.serving() == 1 && user.multiplexes()));
     }
 
     /** Closes idle connections, and others as soon as they are idle. */
@@ -312,9 +320,9 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
         retired = null;
     }
 
-    @Override
-    public boolean isClosed() {
-        return owner.isClosed();
+    /** Whether the pool is closed. */
+    boolean isClosed() {
+        return user.isClosed();
     }
 
     /** Tells all streams that the endpoint does not answer, and how that was found. */

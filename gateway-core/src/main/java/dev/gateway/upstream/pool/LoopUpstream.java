@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * One event loop's connections of one upstream: a pool for each of its endpoints and for each endpoint that requests named
  * lately, and its tunnels. Confined to its loop.
  */
-final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
+final class LoopUpstream implements SharedUpstream.Loop {
     /** Maximum number of pools for endpoints that requests named. Beyond it, the least recently used pool is dropped. */
     static final int MAX_NAMED = 256;
 
@@ -62,7 +62,7 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
         EndpointPool known = own.get(host);
         if (known == null) {
             DialTarget target = DialTarget.straight(host.endpoint());
-            known = new EndpointPool(new EndpointContext(context, target, host, false), siblings, this);
+            known = newPool(new EndpointContext(context, target, host, false));
             add(known);
             own.put(host, known);
             siblings.add(known);
@@ -150,21 +150,17 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
         if (begun != null) {
             return begun;
         }
-        NameWait wait = new NameWait(this, shared.loopsBut(this), new NameWait.Owner() {
-            @Override
-            public StreamOpener.@Nullable Opening tryOpen() {
-                return tryOpenFor(name, host, kind, events, callback);
-            }
-
-            @Override
-            public void onNoRoom() {
-                context.observer.onPendingOverflow();
-                callback.onOpenFailed(PendingRequests.noRetry(
-                        Cause.PENDING_OVERFLOW,
-                        "requests to " + shared.upstream + " have " + ServerNames.MOST
-                                + " server names, which is the most at a time"));
-            }
-        });
+        NameWait wait = new NameWait(
+                this,
+                shared.loopsBut(this),
+                () -> tryOpenFor(name, host, kind, events, callback),
+                () -> {
+                    context.observer.onPendingOverflow();
+                    callback.onOpenFailed(PendingRequests.noRetry(
+                            Cause.PENDING_OVERFLOW,
+                            "requests to " + shared.upstream + " have " + ServerNames.MOST
+                                    + " server names, which is the most at a time"));
+                });
         wait.askNext();
         return wait;
     }
@@ -182,7 +178,7 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
                 return null;
             }
             DialTarget target = DialTarget.named(host.endpoint(), name);
-            pool = new EndpointPool(new EndpointContext(context, target, host, false), siblings, this);
+            pool = newPool(new EndpointContext(context, target, host, false));
             add(pool);
             byName.add(name, pool);
         }
@@ -213,7 +209,7 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
                 named.remove(eldest.endpoint.target);
                 eldest.kept.retireAll(CloseCause.LIMIT); // closes its connections as soon as they are idle
             }
-            pool = new EndpointPool(new EndpointContext(context, target, false), siblings, this);
+            pool = newPool(new EndpointContext(context, target, false));
             add(pool);
             named.put(target, pool);
         }
@@ -255,10 +251,12 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
         return new LoopView(List.copyOf(own.values()), named.size(), others, tunnelCounts());
     }
 
-    @Override
-    public EndpointPool addHttp1(EndpointContext like) {
-        EndpointPool pool =
-                new EndpointPool(new EndpointContext(context, like.target, like.host, true), siblings, this);
+    private EndpointPool newPool(EndpointContext endpoint) {
+        return new EndpointPool(endpoint, siblings, this::addHttp1, this::onEmpty);
+    }
+
+    private EndpointPool addHttp1(EndpointContext like) {
+        EndpointPool pool = newPool(new EndpointContext(context, like.target, like.host, true));
         add(pool);
         String name = like.target.name();
         if (name != null) {
@@ -277,8 +275,7 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
         return false;
     }
 
-    @Override
-    public void onEmpty(EndpointPool pool) {
+    private void onEmpty(EndpointPool pool) {
         String name = pool.endpoint.target.name();
         if (name != null) {
             byName.remove(name, pool);

@@ -2,6 +2,7 @@ package dev.gateway.upstream.pool;
 
 import dev.gateway.upstream.stream.StreamOpener;
 import java.util.Iterator;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,32 +12,35 @@ import org.jspecify.annotations.Nullable;
 final class NameWait implements StreamOpener.Opening {
     private final SharedUpstream.Loop here;
     private final Iterator<SharedUpstream.Loop> loops;
-    private @Nullable Owner owner; // null once it is over, as another loop may answer late
-    private StreamOpener.@Nullable Opening opening;
+    private @Nullable Supplier<StreamOpener.@Nullable Opening> opening; // null once it is over: another loop may answer late
+    private @Nullable Runnable noRoom; // likewise
+    private StreamOpener.@Nullable Opening begun;
 
-    /** The pools of the request's loop. */
-    interface Owner {
-        /** Opens what was asked for; returns null if there is still no room. */
-        StreamOpener.@Nullable Opening tryOpen();
-
-        /** No loop has given up a name. */
-        void onNoRoom();
-    }
-
-    NameWait(SharedUpstream.Loop here, Iterator<SharedUpstream.Loop> loops, Owner owner) {
+    /**
+     * Makes one that has not asked.
+     *
+     * @param opening opens what was asked for; returns null if there is still no room
+     * @param noRoom called if no loop has given up a name
+     */
+    NameWait(
+            SharedUpstream.Loop here,
+            Iterator<SharedUpstream.Loop> loops,
+            Supplier<StreamOpener.@Nullable Opening> opening,
+            Runnable noRoom) {
         this.here = here;
         this.loops = loops;
-        this.owner = owner;
+        this.opening = opening;
+        this.noRoom = noRoom;
     }
 
     /** Asks the next loop, which answers later. */
     void askNext() {
-        Owner asking = owner;
-        if (asking == null) {
+        Runnable told = noRoom;
+        if (told == null) {
             return;
         } else if (!loops.hasNext()) {
-            owner = null;
-            asking.onNoRoom();
+            end();
+            told.run();
             return;
         }
         SharedUpstream.Loop other = loops.next();
@@ -47,30 +51,36 @@ final class NameWait implements StreamOpener.Opening {
     }
 
     private void onAnswer(boolean given) {
-        StreamOpener.Opening begun = given && owner != null ? owner.tryOpen() : null;
-        if (begun == null) {
+        Supplier<StreamOpener.@Nullable Opening> asked = opening;
+        StreamOpener.Opening made = given && asked != null ? asked.get() : null;
+        if (made == null) {
             askNext();
-        } else if (owner == null) {
-            begun.cancel(); // inside the call
+        } else if (opening == null) {
+            made.cancel(); // inside the call
         } else {
-            owner = null;
-            opening = begun;
+            end();
+            begun = made;
         }
+    }
+
+    private void end() {
+        opening = null;
+        noRoom = null;
     }
 
     @Override
     public void cancel() {
-        owner = null;
-        if (opening != null) {
-            opening.cancel();
+        end();
+        if (begun != null) {
+            begun.cancel();
         }
     }
 
     @Override
     public void expire() {
-        owner = null;
-        if (opening != null) {
-            opening.expire();
+        end();
+        if (begun != null) {
+            begun.expire();
         }
     }
 }

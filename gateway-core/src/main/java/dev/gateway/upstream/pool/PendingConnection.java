@@ -17,7 +17,7 @@ final class PendingConnection implements Dial.Callback, Http2Pooled.Opening {
     private static final long MIN_READY_MILLIS = 1000;
 
     private final EndpointContext endpoint;
-    private final PooledConnection.Owner owner;
+    private final KeptConnections owner;
     private final Account account;
     private final Callback callback;
     private final Dial dial;
@@ -57,7 +57,7 @@ final class PendingConnection implements Dial.Callback, Http2Pooled.Opening {
      */
     PendingConnection(
             EndpointContext endpoint,
-            PooledConnection.Owner owner,
+            KeptConnections owner,
             Account account,
             boolean waitsForDescriptor,
             Callback callback) {

@@ -12,15 +12,15 @@ import org.jspecify.annotations.Nullable;
  * a permit, for a limited time. A request that waits too long first looks for room at another endpoint. Part of the pool,
  * confined to its event loop.
  */
-final class PendingRequests implements Waiter.Owner {
+final class PendingRequests {
     private final EndpointContext endpoint;
     private final ConnectionOpener opener;
-    private final Owner owner;
+    private final ConnectionSource source;
     private final WaitQueue<Waiter> waiters;
     private int forPermit; // of them, wait for a permit
 
     /** The pool, which also reaches the pools of other endpoints. */
-    interface Owner {
+    interface ConnectionSource {
         /** Returns the best connection for a request, null if none has room. */
         @Nullable
         PooledConnection takeUsable();
@@ -44,10 +44,10 @@ final class PendingRequests implements Waiter.Owner {
         void onLeft();
     }
 
-    PendingRequests(EndpointContext endpoint, ConnectionOpener opener, Owner owner) {
+    PendingRequests(EndpointContext endpoint, ConnectionOpener opener, ConnectionSource source) {
         this.endpoint = endpoint;
         this.opener = opener;
-        this.owner = owner;
+        this.source = source;
         this.waiters = new WaitQueue<>(endpoint.shared.upstream.pendingRequests()::last);
     }
 
@@ -86,7 +86,7 @@ final class PendingRequests implements Waiter.Owner {
         endpoint.observer.onPending();
         if (endpoint.host.isSpare() && waiter.callback.takesEjected()) {
             opener.openBeyond();
-        } else if (endpoint.flexible && isWorseThanOthers() && owner.move(waiter)) {
+        } else if (endpoint.flexible && isWorseThanOthers() && source.move(waiter)) {
             return waiter;
         } else {
             opener.openNeeded();
@@ -103,11 +103,11 @@ final class PendingRequests implements Waiter.Owner {
     }
 
     private boolean moveElsewhere(Waiter waiter) {
-        return endpoint.flexible && owner.move(waiter);
+        return endpoint.flexible && source.move(waiter);
     }
 
     private boolean moveToUntried(Waiter waiter) {
-        return endpoint.movable && waiter.isQueued() && owner.moveToUntried(waiter);
+        return endpoint.movable && waiter.isQueued() && source.moveToUntried(waiter);
     }
 
     /**
@@ -128,7 +128,7 @@ final class PendingRequests implements Waiter.Owner {
         }
         forPermit++;
         if (endpoint.flexible) {
-            owner.onWithoutDial(1);
+            source.onWithoutDial(1);
         }
     }
 
@@ -141,20 +141,20 @@ final class PendingRequests implements Waiter.Owner {
         return Failure.of(cause, RetrySafety.NEVER, detail);
     }
 
-    @Override
-    public void onCancelled(Waiter waiter) {
+    /** Its request was cancelled. */
+    void onCancelled(Waiter waiter) {
         leave(waiter);
         endpoint.releaseRequests(1);
     }
 
-    @Override
-    public void onExpired(Waiter waiter) {
+    /** The time of its request is over. */
+    void onExpired(Waiter waiter) {
         onLate();
         onCancelled(waiter);
     }
 
-    @Override
-    public void onPlaceLost(Waiter waiter) {
+    /** Another client has got its place. */
+    void onPlaceLost(Waiter waiter) {
         failForOthers(waiter);
     }
 
@@ -167,8 +167,8 @@ final class PendingRequests implements Waiter.Owner {
         }
     }
 
-    @Override
-    public void onWaited(Waiter waiter) {
+    /** Its timer has expired. */
+    void onWaited(Waiter waiter) {
         if (!waiter.connectionWait.isForPermit() && opener.dialing() > 0) {
             onLate();
             if (!moveElsewhere(waiter) && !moveToUntried(waiter) && waiter.isQueued()) {
@@ -222,7 +222,7 @@ final class PendingRequests implements Waiter.Owner {
         if (waiter.connectionWait.endForPermit(endpoint)) {
             forPermit--;
             if (endpoint.flexible) {
-                owner.onWithoutDial(-1);
+                source.onWithoutDial(-1);
             }
         }
     }
@@ -234,11 +234,11 @@ final class PendingRequests implements Waiter.Owner {
         if (waiters.first() == null) {
             opener.leaveQueue(); // else others would close connections for a pool that needs none
         }
-        owner.onLeft();
+        source.onLeft();
     }
 
-    @Override
-    public void onMoved(Waiter waiter) {
+    /** It has moved to another pool. */
+    void onMoved(Waiter waiter) {
         waiters.endTurn(waiter, endpoint.now());
         remove(waiter);
         endpoint.releaseRequests(1);
@@ -286,10 +286,10 @@ final class PendingRequests implements Waiter.Owner {
     void serve() {
         Waiter waiter;
         PooledConnection connection;
-        while ((waiter = waiters.first()) != null && (connection = owner.takeUsable()) != null) {
+        while ((waiter = waiters.first()) != null && (connection = source.takeUsable()) != null) {
             waiters.endTurn(waiter, endpoint.now());
             leave(waiter);
-            owner.serve(waiter, connection);
+            source.serve(waiter, connection);
         }
     }
 }

@@ -16,7 +16,7 @@ final class PermitWaiter {
     /** Whether it can use a permit for any chosen endpoint of the upstream. */
     final boolean flexible;
 
-    private final Owner owner;
+    private final Applicant applicant;
 
     /** Whether it is in the queue, or is being given a permit. */
     private boolean waiting;
@@ -26,7 +26,7 @@ final class PermitWaiter {
     private long sinceNanos; // when it began to wait
 
     /** Makes the connections. */
-    interface Owner {
+    interface Applicant {
         /** Whether no connection takes requests, and none is being made. */
         boolean hasNoConnection();
 
@@ -38,11 +38,11 @@ final class PermitWaiter {
         void onPermit(Host granted);
     }
 
-    PermitWaiter(LoopResources resources, Host host, boolean flexible, Owner owner) {
+    PermitWaiter(LoopResources resources, Host host, boolean flexible, Applicant applicant) {
         this.resources = resources;
         this.host = host;
         this.flexible = flexible;
-        this.owner = owner;
+        this.applicant = applicant;
     }
 
     /** Whether it is in the queue, or is being given a permit. It is in the queue at most once. */
@@ -57,7 +57,7 @@ final class PermitWaiter {
 
     /** Stores what other threads may read; called just before it joins the queue. */
     void beginWait() {
-        connectionless = owner.hasNoConnection();
+        connectionless = applicant.hasNoConnection();
         sinceNanos = resources.wheel.nanoTime();
     }
 
@@ -74,7 +74,7 @@ final class PermitWaiter {
     /** It has got a permit, and has left the queue. */
     void onPermit(Host granted) {
         waiting = false;
-        owner.onPermit(granted);
+        applicant.onPermit(granted);
     }
 
     /** Whether it may connect to its own endpoint, and not only to others. */

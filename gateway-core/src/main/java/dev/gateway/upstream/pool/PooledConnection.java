@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 abstract class PooledConnection {
     final Channel channel;
     final EndpointContext endpoint;
-    final Owner owner;
+    final KeptConnections owner;
     final DialedPeer peer;
 
     /** Its position among the pool's available connections, -1 if it is not among them. */
@@ -54,31 +54,7 @@ abstract class PooledConnection {
         CLOSED
     }
 
-    /** The pool that keeps it. */
-    interface Owner {
-        /** The connection has room for a stream, maybe because one ended. */
-        void onRoom(PooledConnection connection);
-
-        /** Whether another connection may take the place of one that serves well. */
-        boolean isReplaceable();
-
-        /** The connection takes no new streams, as the peer has said (GOAWAY), or because of its requests. */
-        void onGoingAway(PooledConnection connection, CloseCause cause);
-
-        /** A client logs in on the connection: from now on, no other client gets a stream on it. It is idle. */
-        void onPinned(PooledConnection connection);
-
-        /** The endpoint has closed the kept connection just when a request was sent on it. */
-        void onStale(PooledConnection connection);
-
-        /** Gives the connection no new streams, and closes it now or when its last stream has ended. */
-        void retire(PooledConnection connection, CloseCause cause);
-
-        /** Whether the pool is closed. */
-        boolean isClosed();
-    }
-
-    PooledConnection(Channel channel, EndpointContext endpoint, Owner owner) {
+    PooledConnection(Channel channel, EndpointContext endpoint, KeptConnections owner) {
         this.channel = channel;
         this.endpoint = endpoint;
         this.owner = owner;
@@ -190,12 +166,16 @@ abstract class PooledConnection {
         return expiresAtNanos - now <= 0 ? CloseCause.MAX_LIFETIME : CloseCause.IDLE_TIMEOUT;
     }
 
-    /** Whether a stream may be opened on it now. */
-    final boolean isUsable(long now) {
+    /**
+     * Whether a stream may be opened on it now.
+     *
+     * @param idle whether it is idle
+     */
+    final boolean isUsable(boolean idle, long now) {
         return isServing()
                 && !isOutdated()
                 && expiresAtNanos - now > 0
                 && channel.isActive()
-                && (!isIdle() || idleUntilNanos - now > 0);
+                && (!idle || idleUntilNanos - now > 0);
     }
 }

@@ -19,7 +19,7 @@ final class TunnelOpening extends WaitQueue.Entry<TunnelOpening> implements Stre
     DialTarget target;
 
     private final UpstreamContext context;
-    private Owner owner;
+    private Tunnels owner; // those to the same endpoint; changes if the target does
     private final ResponseEvents events;
 
     private long dialedNanos; // when its dial began
@@ -29,32 +29,9 @@ final class TunnelOpening extends WaitQueue.Entry<TunnelOpening> implements Stre
     private @Nullable Dial dial;
     private @Nullable TcpClientStream stream;
 
-    /** The tunnels to the same endpoint; changes if the target does. */
-    interface Owner {
-        /** It has waited for a permit for as long as it may, or its connection takes long. */
-        void onWaited(TunnelOpening tunnel);
-
-        /** Another client has got its place. */
-        void onPlaceLost(TunnelOpening tunnel);
-
-        /** It has its connection. */
-        void onDialed(TunnelOpening tunnel, Channel channel);
-
-        void onDialFailed(TunnelOpening tunnel, Failure failure);
-
-        /** Its exchange has cancelled it. */
-        void onCancelled(TunnelOpening tunnel);
-
-        /** The exchange has ended; its connection may take a moment longer. */
-        void onOver();
-
-        /** Whether the upstream is closed, and makes no more connections. */
-        boolean isClosed();
-    }
-
     TunnelOpening(
             UpstreamContext context,
-            Owner owner,
+            Tunnels owner,
             DialTarget target,
             @Nullable ClientPreamble preamble,
             ResponseEvents events,
@@ -80,7 +57,7 @@ final class TunnelOpening extends WaitQueue.Entry<TunnelOpening> implements Stre
     }
 
     /** Changes its target from the endpoint that it has waited for, or dialed so far, to another one. */
-    void moveTo(Owner other, DialTarget there) {
+    void moveTo(Tunnels other, DialTarget there) {
         if (dial != null) {
             dial.cancel();
         }

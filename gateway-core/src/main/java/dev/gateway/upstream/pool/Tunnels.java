@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * If the limit of connections is reached, tunnels wait, and go to the endpoint of the upstream that has room
  * first. Their clients take turns. Confined to its loop.
  */
-final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
+final class Tunnels implements PermitWaiter.Applicant {
     private final UpstreamContext context;
     private final SharedUpstream shared;
     private final UpstreamObserver observer;
@@ -171,8 +171,7 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
         host.requests().release();
     }
 
-    @Override
-    public void onWaited(TunnelOpening tunnel) {
+    void onWaited(TunnelOpening tunnel) {
         if (!tunnel.isQueued()) {
             onLate(tunnel);
             return;
@@ -185,8 +184,7 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
                         "no connection to " + tunnel.target.endpoint() + " became free in time"));
     }
 
-    @Override
-    public void onPlaceLost(TunnelOpening tunnel) {
+    void onPlaceLost(TunnelOpening tunnel) {
         failForOthers(tunnel);
     }
 
@@ -194,8 +192,7 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
         fail(tunnel, DialFailure.of(Cause.PENDING_OVERFLOW, "too many requests wait for a connection"));
     }
 
-    @Override
-    public void onCancelled(TunnelOpening tunnel) {
+    void onCancelled(TunnelOpening tunnel) {
         boolean dialed = dialing.remove(tunnel);
         leave(tunnel);
         if (dialed) {
@@ -203,8 +200,7 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
         }
     }
 
-    @Override
-    public void onDialFailed(TunnelOpening tunnel, Failure failure) {
+    void onDialFailed(TunnelOpening tunnel, Failure failure) {
         dialing.remove(tunnel);
         boolean isOurs = failure.cause() == Cause.OVERLOAD; // a shortage of the gateway, no failure of the endpoint
         if (!isOurs && tunnel.onLate()) {
@@ -215,8 +211,7 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
         shared.permits.release(host);
     }
 
-    @Override
-    public void onDialed(TunnelOpening tunnel, Channel channel) {
+    void onDialed(TunnelOpening tunnel, Channel channel) {
         boolean secure = shared.isSecured() || tunnel.target.isSecured();
         dialing.remove(tunnel);
         tunnel.connectionWait.cancel();
@@ -231,8 +226,7 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
         });
     }
 
-    @Override
-    public void onOver() {
+    void onOver() {
         host.requests().release();
     }
 
@@ -299,8 +293,7 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
         }
     }
 
-    @Override
-    public boolean isClosed() {
+    boolean isClosed() {
         return closed;
     }
 }

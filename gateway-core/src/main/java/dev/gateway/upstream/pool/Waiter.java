@@ -12,27 +12,9 @@ final class Waiter extends WaitQueue.Entry<Waiter> implements StreamOpener.Openi
     final ConnectionWait connectionWait;
 
     /** The waiting requests of its pool. */
-    Owner owner;
+    PendingRequests owner;
 
-    /** The waiting requests of a pool. */
-    interface Owner {
-        /** Its timer has expired. */
-        void onWaited(Waiter waiter);
-
-        /** Another client has got its place. */
-        void onPlaceLost(Waiter waiter);
-
-        /** The time of its request is over. */
-        void onExpired(Waiter waiter);
-
-        /** Its request was cancelled. */
-        void onCancelled(Waiter waiter);
-
-        /** It has moved to another pool. */
-        void onMoved(Waiter waiter);
-    }
-
-    Waiter(Owner owner, StreamKind kind, ResponseEvents events, StreamOpener.Callback callback, long sinceNanos) {
+    Waiter(PendingRequests owner, StreamKind kind, ResponseEvents events, StreamOpener.Callback callback, long sinceNanos) {
         super(callback.client());
         this.owner = owner;
         this.kind = kind;

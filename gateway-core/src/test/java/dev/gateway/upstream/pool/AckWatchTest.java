@@ -13,7 +13,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Whether an endpoint that is gone is found out, and only such a one, in time that only the test moves on. */
-class AckWatchTest implements AckWatch.Owner {
+class AckWatchTest implements AckWatch.Watched {
     private final EmbeddedChannel loop = new EmbeddedChannel();
     private final List<String> done = new ArrayList<>();
     private final AckWatch watch;

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 /** How many connections are opened for those who wait, and when one waits for a permit. */
 @SuppressWarnings("NullAway.Init") // what each test sets
-class ConnectionOpenerTest extends PartsFixture implements ConnectionOpener.Owner, PermitWaiter.Owner {
+class ConnectionOpenerTest extends PartsFixture implements ConnectionOpener.Demand, PermitWaiter.Applicant {
     private ConnectionOpener opener;
     private PermitWaiter permit;
     private int pending;

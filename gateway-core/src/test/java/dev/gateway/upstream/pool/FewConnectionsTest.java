@@ -178,7 +178,7 @@ class FewConnectionsTest extends PoolFixture {
         assertThat(upstream.connections().taken()).isZero();
     }
 
-    private final class Waiting implements PermitWaiter.Owner {
+    private final class Waiting implements PermitWaiter.Applicant {
         final PermitWaiter permit;
         final BlockingQueue<Boolean> permits = new LinkedBlockingQueue<>();
 

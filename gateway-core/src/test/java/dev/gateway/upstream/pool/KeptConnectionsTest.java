@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 /** The life of a pool's connections: kept while idle, retired for a reason, closed with their permit given back. */
 @SuppressWarnings("NullAway.Init") // what each test sets
-class KeptConnectionsTest extends PartsFixture implements KeptConnections.Owner {
+class KeptConnectionsTest extends PartsFixture implements KeptConnections.User {
     private KeptConnections kept;
     private boolean yields;
     private boolean closed;

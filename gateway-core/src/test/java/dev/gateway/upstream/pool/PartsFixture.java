@@ -191,7 +191,7 @@ abstract class PartsFixture {
         @Nullable
         Failure ended;
 
-        FakeConnection(EndpointContext endpoint, Owner owner, int most) {
+        FakeConnection(EndpointContext endpoint, KeptConnections owner, int most) {
             super(new EmbeddedChannel(), endpoint, owner);
             this.most = most;
         }

@@ -18,7 +18,8 @@ class PendingRequestsTest extends PartsFixture {
     private Part other;
 
     /** The requests that wait for one endpoint, with what opens connections for them. */
-    private final class Part implements PendingRequests.Owner, ConnectionOpener.Owner, PermitWaiter.Owner {
+    private final class Part
+            implements PendingRequests.ConnectionSource, ConnectionOpener.Demand, PermitWaiter.Applicant {
         final EndpointContext at;
         final ConnectionOpener opener;
         final PendingRequests pending;
@@ -123,7 +124,7 @@ class PendingRequestsTest extends PartsFixture {
     }
 
     private FakeConnection connection() {
-        return new FakeConnection(endpoint, unused(PooledConnection.Owner.class), 1);
+        return new FakeConnection(endpoint, new KeptConnections(endpoint, unused(KeptConnections.User.class)), 1);
     }
 
     private int waiting() {
@@ -391,7 +392,7 @@ class PendingRequestsTest extends PartsFixture {
         begin(2);
         endpoint.host.connections().acquireBeyond();
         part.elsewhere = other;
-        other.free = new FakeConnection(other.at, unused(PooledConnection.Owner.class), 1);
+        other.free = new FakeConnection(other.at, new KeptConnections(other.at, unused(KeptConnections.User.class)), 1);
         part.enqueue();
         assertThat(told()).containsExactly("left", "moved to 1", "left", "served");
         assertThat(part.withoutDial).isZero();

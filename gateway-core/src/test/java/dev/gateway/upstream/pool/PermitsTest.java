@@ -15,7 +15,7 @@ class PermitsTest extends PartsFixture {
     private final List<String> asked = new ArrayList<>();
 
     /** Somebody who waits, and what it is given. */
-    private final class Waiting implements PermitWaiter.Owner {
+    private final class Waiting implements PermitWaiter.Applicant {
         final PermitWaiter waiter;
         final List<Host> granted = new ArrayList<>();
         private final boolean connected;

@@ -297,7 +297,7 @@ public final class RemoteKeys implements Supplier<JwkSet> {
     }
 
     /** One request to the server. */
-    private final class Fetch implements Probe.Owner {
+    private final class Fetch implements Probe.Listener {
         private final KeyQuestion question;
         private final Probe probe;
         private final boolean again;

@@ -76,25 +76,25 @@ final class LettuceConnector implements RedisConnector {
     }
 
     @Override
-    public Attempt connect(EventLoop loop, Owner owner) {
-        Making making = new Making(loop, owner);
+    public Attempt connect(EventLoop loop, Listener listener) {
+        Making making = new Making(loop, listener);
         making.begin();
         return making;
     }
 
-    /** Looks up the name, and tries one address after the other. Ends in one call of its owner, or in a connection. */
+    /** Looks up the name, and tries one address after the other. Ends in one call of its listener, or in a connection. */
     private final class Making implements Attempt, NettyCustomizer {
         private final EventLoop loop;
-        private final Owner owner;
+        private final Listener listener;
         private final Deque<InetAddress> addresses = new ArrayDeque<>();
         private final Set<String> reasons = new LinkedHashSet<>(); // of all addresses: the first may be the telling one
         private @Nullable Channel channel; // of the last address
         private boolean connected;
         private boolean closed;
 
-        Making(EventLoop loop, Owner owner) {
+        Making(EventLoop loop, Listener listener) {
             this.loop = loop;
-            this.owner = owner;
+            this.listener = listener;
         }
 
         void begin() {
@@ -205,13 +205,13 @@ final class LettuceConnector implements RedisConnector {
                 return;
             }
             connected = true;
-            owner.onConnected(new LettuceLink(connection, loop));
+            listener.onConnected(new LettuceLink(connection, loop));
         }
 
         private void onClosed(String reason) {
             if (!closed) {
                 closed = true;
-                owner.onClosed(reason);
+                listener.onClosed(reason);
             }
         }
     }

@@ -5,7 +5,7 @@ import io.netty.channel.EventLoop;
 /** Makes connections to Redis, ready for questions. */
 interface RedisConnector {
     /** Takes the connection. All calls are on the loop, maybe before {@link #connect} returns. */
-    interface Owner {
+    interface Listener {
         /** It is ready. */
         void onConnected(RedisLink link);
 
@@ -15,10 +15,10 @@ interface RedisConnector {
 
     /** A connection in the making. */
     interface Attempt {
-        /** Ends it, unless it has ended: its owner hears nothing any more. To be called on its loop. */
+        /** Ends it, unless it has ended: its listener hears nothing any more. To be called on its loop. */
         void cancel();
     }
 
     /** Connects on a loop, which is the caller's. */
-    Attempt connect(EventLoop loop, Owner owner);
+    Attempt connect(EventLoop loop, Listener listener);
 }

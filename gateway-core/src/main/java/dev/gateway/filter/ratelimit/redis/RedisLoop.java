@@ -141,7 +141,7 @@ final class RedisLoop implements StoreClient {
     }
 
     /** A connection that is being made, or is there. */
-    private final class Connection implements RedisConnector.Owner {
+    private final class Connection implements RedisConnector.Listener {
         private @Nullable RedisLink link;
         private RedisConnector.@Nullable Attempt attempt;
 

@@ -56,15 +56,15 @@ class RedisLoopTest {
 
     /** A connection that is being made, or is there. */
     private static final class Connecting implements RedisLink, RedisConnector.Attempt {
-        private final RedisConnector.Owner owner;
+        private final RedisConnector.Listener listener;
         private final List<Reply> replies = new ArrayList<>(); // of all questions but probes
         private final List<Reply> probes = new ArrayList<>();
         private Runnable onClose = () -> {};
         private boolean closed;
         private boolean cancelled;
 
-        Connecting(RedisConnector.Owner owner) {
-            this.owner = owner;
+        Connecting(RedisConnector.Listener listener) {
+            this.listener = listener;
         }
 
         @Override
@@ -84,8 +84,8 @@ class RedisLoopTest {
         }
     }
 
-    private Connecting connect(EventLoop loop, RedisConnector.Owner owner) {
-        Connecting connecting = new Connecting(owner);
+    private Connecting connect(EventLoop loop, RedisConnector.Listener listener) {
+        Connecting connecting = new Connecting(listener);
         connections.add(connecting);
         return connecting;
     }
@@ -137,7 +137,7 @@ class RedisLoopTest {
     private Connecting probing() {
         client.start();
         Connecting last = connections.get(connections.size() - 1);
-        last.owner.onConnected(last);
+        last.listener.onConnected(last);
         return last;
     }
 
@@ -185,7 +185,7 @@ class RedisLoopTest {
         assertThat(connection.closed).isTrue();
         assertThat(isRefused()).isTrue();
         connection.replies.get(0).onTaken(1, 0); // too late
-        connection.owner.onClosed("closed");
+        connection.listener.onClosed("closed");
         assertThat(first.text).isEqualTo("failed");
         assertThat(health).containsExactly("up", "no answer in 50 ms");
 
@@ -217,7 +217,7 @@ class RedisLoopTest {
         client.start();
         for (int i = 1; i <= 100; i++) {
             assertThat(connections).hasSize(i);
-            connections.get(i - 1).owner.onClosed("refused");
+            connections.get(i - 1).listener.onClosed("refused");
             assertThat(isRefused()).isTrue();
             advance(RedisLoop.RETRY_MILLIS * 8 / 10 - 1);
             assertThat(connections).as("not at once").hasSize(i);
@@ -228,7 +228,7 @@ class RedisLoopTest {
     @Test
     void aStoreThatEndsEachConnectionAtOnceIsTriedAgainAfterAPauseOnly() {
         for (int i = 1; i <= 10; i++) {
-            connected().owner.onClosed("closed");
+            connected().listener.onClosed("closed");
             assertThat(connections).hasSize(i);
             advance(RETRY_AT_LATEST);
             assertThat(connections).hasSize(i + 1);
@@ -282,7 +282,7 @@ class RedisLoopTest {
         Result late = ask();
         connection.onClose = () -> {
             connection.replies.get(0).onEnded("the connection was closed");
-            connection.owner.onClosed("the connection was closed");
+            connection.listener.onClosed("the connection was closed");
         };
         timeOut();
         assertThat(late.text).isEqualTo("failed");
@@ -317,7 +317,7 @@ class RedisLoopTest {
     void aConnectionThatEndsFailsWhatWaits() {
         Connecting connection = connected();
         Result result = ask();
-        connection.owner.onClosed("the connection was closed");
+        connection.listener.onClosed("the connection was closed");
         assertThat(result.text).isEqualTo("failed");
         assertThat(client.failures()).isOne();
         assertThat(isRefused()).isTrue();
@@ -330,7 +330,7 @@ class RedisLoopTest {
         connection.replies.get(0).onTaken(1, 0);
         advance(RedisLoop.RETRY_MILLIS);
         int failures = client.failures();
-        connection.owner.onClosed("closed");
+        connection.listener.onClosed("closed");
         assertThat(connections).hasSize(2);
         assertThat(client.failures()).as("what was known is void").isEqualTo(failures + 1);
         Result after = ask();
@@ -344,7 +344,7 @@ class RedisLoopTest {
     void aConnectionThatEndsSoonIsNotReplacedAtOnce() {
         Connecting connection = connected();
         advance(RedisLoop.RETRY_MILLIS - 1);
-        connection.owner.onClosed("closed");
+        connection.listener.onClosed("closed");
         assertThat(connections).hasSize(1);
         assertThat(isRefused()).isTrue();
     }
@@ -392,7 +392,7 @@ class RedisLoopTest {
         assertThat(isRefused()).isTrue();
         Connecting late = connections.get(0);
         assertThat(late.cancelled).isTrue();
-        late.owner.onConnected(late);
+        late.listener.onConnected(late);
         assertThat(late.closed).isTrue();
         advance(10 * RETRY_AT_LATEST);
         assertThat(connections).hasSize(1);
