@@ -59,7 +59,7 @@ final class FieldsLine extends JsonLine {
         String key = keys[field.index()];
         if (key != null) {
             setKey(key);
-            putField(field, exchange);
+            field.write(exchange, this);
         }
     }
 

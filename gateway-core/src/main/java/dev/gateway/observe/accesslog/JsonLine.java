@@ -138,7 +138,7 @@ class JsonLine extends LogLine {
     /** Writes a field that has a writer. */
     void put(LogField field, ExchangeRecord exchange) {
         key = field.key();
-        putField(field, exchange);
+        field.write(exchange, this);
     }
 
     /** Writes a field that is a number. */

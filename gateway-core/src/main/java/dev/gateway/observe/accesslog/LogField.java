@@ -48,7 +48,8 @@ record LogField(
     static final LogField EPOCH_MILLIS = number("epochMillis", (exchange, line) -> exchange.startMillis);
     static final LogField KIND = written("kind", (exchange, line) -> line.word(word(exchange.kind)));
     static final LogField RECORD = written("record", (exchange, line) -> line.word(word(line.moment)));
-    static final LogField LISTENER = field("listener", (exchange, line) -> name(exchange.connection.listenerName(), line));
+    static final LogField LISTENER =
+            field("listener", (exchange, line) -> name(exchange.connection.listenerName(), line));
     static final LogField CLIENT = field("client", (exchange, line) -> exchange.client.text());
     static final LogField CLIENT_PORT = number("clientPort", (exchange, line) -> port(exchange.client));
     static final LogField PEER =
@@ -214,6 +215,22 @@ record LogField(
             throw new IllegalArgumentException("no field of the access log is named " + text);
         }
         return field;
+    }
+
+    /** Writes the value to a line, in the way of the line. */
+    void write(ExchangeRecord exchange, LogLine line) {
+        if (value != null) {
+            line.putValue(value.of(exchange, line));
+        } else if (number != null) {
+            long found = number.of(exchange, line);
+            if (found == ABSENT) {
+                line.absent();
+            } else {
+                line.number(found);
+            }
+        } else if (writer != null && !writer.write(exchange, line)) {
+            line.absent();
+        }
     }
 
     private static long now(ExchangeRecord exchange, LogLine line) {

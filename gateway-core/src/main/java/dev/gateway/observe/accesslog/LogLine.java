@@ -85,28 +85,6 @@ abstract class LogLine {
     /** The value is what the configuration has a name for. */
     abstract void name(Names.Name name);
 
-    /** Writes the value of a field. */
-    final void putField(LogField field, ExchangeRecord exchange) {
-        LogField.Amount number = field.number();
-        LogField.Value value = field.value();
-        LogField.Writer writer = field.writer();
-        if (value != null) {
-            putValue(value.of(exchange, this));
-        } else if (number != null) {
-            putNumber(number.of(exchange, this));
-        } else if (writer != null && !writer.write(exchange, this)) {
-            absent();
-        }
-    }
-
-    private void putNumber(long value) {
-        if (value == LogField.ABSENT) {
-            absent();
-        } else {
-            number(value);
-        }
-    }
-
     /** Whether there is nothing to write: an empty text that is no header. */
     @SuppressWarnings("ReferenceEquality") // that of an empty header is one object
     static boolean isAbsent(AsciiString value) {

@@ -24,7 +24,7 @@ record LogStep(@Nullable String literal, @Nullable LogField field, @Nullable Fie
     /** Writes the value of what is no literal. */
     void writeValue(ExchangeRecord exchange, LogLine line) {
         if (field != null) {
-            line.putField(field, exchange);
+            field.write(exchange, line);
         } else if (header != null) {
             line.putValue(
                     ofRequest ? line.requestHeader(exchange, header) : line.header(exchange.responseFields, header));
