@@ -12,6 +12,7 @@ import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.LoginPins;
 import dev.gateway.stream.ResponseEvents;
+import dev.gateway.stream.RetrySafety;
 import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Upstream;
@@ -290,7 +291,7 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
     @Override
     public void onUnresponsive(String why) {
         if (!over) {
-            silence = responded ? null : EndpointUse.unresponsive(why);
+            silence = responded ? null : unresponsive(why);
             caller.onUnresponsive(why);
         }
     }
@@ -309,6 +310,12 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
             // An endpoint that is removed while it does not answer, as by DNS, has failed by its silence.
             caller.onFailed(silence != null && failure.cause() == Cause.DRAIN ? silence : failure);
         }
+    }
+
+    /** Returns the failure of an attempt whose endpoint was found not to answer. */
+    static Failure unresponsive(String why) {
+        return Failure.of(
+                Cause.UPSTREAM_TIMEOUT, RetrySafety.IF_IDEMPOTENT, "the endpoint was found not to answer: " + why);
     }
 
     /** Returns the failure with its exact cause. An adapter need not know whether the response has begun. */

@@ -26,7 +26,6 @@ import dev.gateway.stream.RetrySafety;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.stream.ClientPreamble;
-import dev.gateway.upstream.stream.EndpointAuthority;
 import dev.gateway.upstream.stream.StreamKind;
 import io.netty.util.AsciiString;
 import java.util.concurrent.TimeUnit;
@@ -34,29 +33,29 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The upstream side of an exchange: one {@link Attempt} after another, as {@link Retries} allows. It ends when a response
- * is forwarded, or when the last attempt fails, and with it the exchange. Made when every filter has proceeded. {@link
- * HedgedAttempts} may have two attempts at the same time.
+ * is forwarded, or when the last attempt fails, and with it the exchange. Made when every filter has proceeded. A {@link
+ * Hedge} may run beside the current attempt, and take its place.
  */
-class Attempts extends EndpointUse implements Attempt.Caller {
+final class Attempts extends EndpointUse implements Attempt.Caller {
     private static final int TOO_MANY_REQUESTS = 429;
     private static final String NO_LOGIN =
             "a login by NTLM or Negotiate needs a connection of the client's own: HTTP/1.1 on both sides, and no trusted proxy";
     private static final long MOST_DUE_MILLIS = TimeUnit.DAYS.toMillis(1); // longer than any request waits
 
     final Exchange owner;
-    final Route route;
-    final Route.Retry policy;
+    private final Route route;
+    private final Route.Retry policy;
     final Retries retries;
 
     /** How long each attempt waits for a response head, 0 for no limit: as the client of a gRPC call says, else as the upstream. */
-    final long headMillis;
+    private final long headMillis;
 
-    private final boolean tellsEndpoint; // the Host of the request is the endpoint's, not the client's
+    private final @Nullable Hedge hedge; // null unless the rule hedges such a request
 
     @Nullable
     Attempt current;
 
-    boolean endUnreported; // the end of this attempt still has to be reported to the observer
+    private boolean endUnreported; // the end of this attempt still has to be reported to the observer
 
     @Nullable
     Failure lastFailure; // of the previous attempt
@@ -67,7 +66,7 @@ class Attempts extends EndpointUse implements Attempt.Caller {
             connectWait; // of the connections that fail now; null if the request has not waited for one
 
     Attempts(Exchange owner, Route route, Upstream upstream) {
-        super(owner, upstream);
+        super(owner, upstream, tellsEndpoint(owner, route));
         this.owner = owner;
         ExchangeRecord record = exchange.record;
         this.route = route;
@@ -81,15 +80,21 @@ class Attempts extends EndpointUse implements Attempt.Caller {
         if (call) {
             owner.deadlines.isChosenByClient();
         }
-        // If a filter has set the host, that one counts. Without any host (HTTP/1.0), the upstream still needs one.
-        AsciiString authority = head.authority();
-        this.tellsEndpoint = !owner.routing.isProxied()
-                && (authority.isEmpty() || (!route.forwarding().preserveHost() && authority.equals(record.authority)));
         HopByHop.stripCredentials(head.fields()); // left by a login that nobody checks, or set by a filter
         record.upstream = upstream.name();
         if (policy.config().attempts() > 0) {
             upstream.retryBudget().onRequest(record.startNanos);
         }
+        Route.Hedging hedging = route.forwarding().hedging();
+        this.hedge = hedging != null && Hedge.isWanted(owner, hedging) ? new Hedge(owner, this, hedging) : null;
+    }
+
+    /** If a filter has set the host, that one counts. Without any host (HTTP/1.0), the upstream still needs one. */
+    private static boolean tellsEndpoint(Exchange owner, Route route) {
+        AsciiString authority = owner.head.authority();
+        return !owner.routing.isProxied()
+                && (authority.isEmpty()
+                        || (!route.forwarding().preserveHost() && authority.equals(owner.record.authority)));
     }
 
     /** Begins an attempt in the state {@link Phase#CONNECTING}. */
@@ -105,31 +110,19 @@ class Attempts extends EndpointUse implements Attempt.Caller {
                             : Failure.of(Cause.NO_HEALTHY_ENDPOINT, upstream.whyNoEndpoint()));
             return;
         }
-        record.setEndpoint(chosen, chosen.index());
-        record.hop = null;
         record.countAttempt();
         // Reads the clock only if time may have passed: not for a first attempt without filters.
         boolean straight = record.attempts == 1 && !owner.routing.isFiltered();
-        record.attemptNanos = straight ? record.startNanos : exchange.loop.wheel.nanoTime();
-        record.dialNanos = 0;
-        record.requestedNanos = 0;
         endUnreported = true;
         begin(chosen);
         owner.routing.onAttempt();
-        exchange.loop.observer.onAttemptBegun(record);
-        tellEndpoint(chosen);
+        Attempt begun = begin(
+                chosen, straight ? record.startNanos : exchange.loop.wheel.nanoTime(), this, owner.response);
         owner.deadlines.attempt(route.timeouts().backendRequestMillis(), record.attemptNanos);
-        Attempt begun = new Attempt(this, owner.response);
         current = begun;
         StreamKind kind = kind(head);
         begun.open(
                 exchange.loop.opener, upstream, chosen, kind, head, kind == StreamKind.TUNNEL ? preamble(head) : null);
-    }
-
-    final void tellEndpoint(Endpoint asked) {
-        if (tellsEndpoint) {
-            exchange.head.setAuthority(EndpointAuthority.of(asked, upstream.settings()));
-        }
     }
 
     @Override
@@ -143,14 +136,10 @@ class Attempts extends EndpointUse implements Attempt.Caller {
         return exchange.record.fromProxy || owner.routing.isProxied() ? null : exchange.server.logins();
     }
 
-    /** The chosen endpoint has no room, so the attempt moves to another one. */
     @Override
     public void onMoved(Endpoint to) {
-        ExchangeRecord record = exchange.record;
         goTo(to);
-        record.setEndpoint(to, to.index());
-        exchange.loop.observer.onAttemptMoved(record);
-        tellEndpoint(to);
+        move(to);
     }
 
     @Override
@@ -161,11 +150,6 @@ class Attempts extends EndpointUse implements Attempt.Caller {
     @Override
     public long leftMillis() {
         return owner.deadlines.leftMillis(exchange.state.isRequestEnded());
-    }
-
-    /** Whether endpoints are told their own host instead of the client's. */
-    final boolean tellsEndpoint() {
-        return tellsEndpoint;
     }
 
     private ClientPreamble preamble(RequestHead head) {
@@ -181,12 +165,9 @@ class Attempts extends EndpointUse implements Attempt.Caller {
         return head.protocol() == null ? StreamKind.TUNNEL : StreamKind.UPGRADE;
     }
 
-    /**
-     * A connection was made for the current attempt. It may have begun earlier, but counts from the attempt's begin only.
-     */
     @Override
     public void onDialed(long nanos) {
-        exchange.record.dialNanos = Math.min(nanos, exchange.loop.wheel.nanoTime() - exchange.record.attemptNanos);
+        dialed(nanos);
     }
 
     @Override
@@ -206,8 +187,8 @@ class Attempts extends EndpointUse implements Attempt.Caller {
         owner.response.attach(stream);
         owner.deadlines.awaitHead(headMillis, policy.silentMillis(), exchange.record.requestedNanos);
         owner.request.sendTo(from, stream, policy.bufferBytes());
-        if (current == from && !from.isOver()) {
-            onSent();
+        if (hedge != null && current == from && !from.isOver()) {
+            hedge.onSent();
         }
         if (connectWait != null && connectWait.onConnected()) {
             connectWait = null; // a later series of failed connections has a wait of its own
@@ -221,8 +202,9 @@ class Attempts extends EndpointUse implements Attempt.Caller {
 
     @Override
     public void onHead(ResponseHead head, boolean last) {
-        if (head.status() == 101) {
-            onBroken(Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, "switched protocols without being asked"));
+        Failure switched = unaskedSwitch(head);
+        if (switched != null) {
+            onBroken(switched);
         } else if (head.isInterim()) {
             owner.deadlines.isNotSilent();
             owner.response.onInterim(head, owner.request.hasBegun());
@@ -230,8 +212,10 @@ class Attempts extends EndpointUse implements Attempt.Caller {
             onAnswered(head, last);
             if (ConnectionLogin.isUnderWay(head) && !takesLogins()) {
                 owner.fail(Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, NO_LOGIN));
-            } else if (!isLeftToOther(head) && !isRepeated(head)) {
-                onAccepted(head.status());
+            } else if ((hedge == null || !hedge.takesOverAfter(head)) && !isRepeated(head)) {
+                if (hedge != null) {
+                    hedge.onAccepted(head.status());
+                }
                 owner.response.onHead(head, last);
                 onHeard(exchange.record.respondedNanos);
             }
@@ -320,7 +304,7 @@ class Attempts extends EndpointUse implements Attempt.Caller {
             return;
         }
         judge(failure);
-        if (!goOnWithOther(0, failure)) {
+        if (!goOnWithHedge(failure)) {
             retryOrFail(failure);
         }
     }
@@ -447,7 +431,7 @@ class Attempts extends EndpointUse implements Attempt.Caller {
 
     private void leaveSilent(long delay, Failure failure) {
         abandonCurrent(failure);
-        if (!goOnWithOther(0, failure)) {
+        if (!goOnWithHedge(failure)) {
             onLeft();
             again(delay, failure);
         }
@@ -462,7 +446,7 @@ class Attempts extends EndpointUse implements Attempt.Caller {
         if (exchange.state.phase() != Phase.REQUESTED) {
             return;
         }
-        Failure failure = unresponsive(why);
+        Failure failure = Attempt.unresponsive(why);
         if (!isReplayable() || !retries.leavesSilent()) {
             if (upstream.health().closesOnFailure()) {
                 owner.fail(failure);
@@ -476,12 +460,18 @@ class Attempts extends EndpointUse implements Attempt.Caller {
     }
 
     /** Returns how long to wait before the next attempt if the endpoint was found not to answer, or {@link Retries#NONE}. */
-    long delayWhenUnresponsive() {
+    private long delayWhenUnresponsive() {
+        if (hedge != null && hedge.isOut()) {
+            return 0;
+        }
         return isBetterElsewhere() || isBetterOnOtherConnection() ? retries.whenUnresponsive() : Retries.NONE;
     }
 
     /** Returns how long to wait before the next attempt if the endpoint is silent, or {@link Retries#NONE}. */
-    long delayAfterSilence() {
+    private long delayAfterSilence() {
+        if (hedge != null && hedge.isOut()) {
+            return isUnheard() && retries.leavesSilent() ? 0 : Retries.NONE;
+        }
         return isSilent()
                 ? retries.afterSilence(EndpointChoice.isAnyHeardSince(upstream, exchange.record.requestedNanos))
                 : Retries.NONE;
@@ -495,38 +485,60 @@ class Attempts extends EndpointUse implements Attempt.Caller {
                 : reported;
         judge(failure); // first: it asks the stream whether it takes data
         abandonCurrent(failure);
-        if (!goOnWithOther(0, failure)) {
+        if (!goOnWithHedge(failure)) {
             onLeft();
             retryOrFail(failure);
         }
     }
 
-    // ---- another attempt beside the current one, which HedgedAttempts makes
-
-    /** The current attempt has sent the request's head, and the part of the body that has arrived. */
-    void onSent() {}
+    // ---- the hedge
 
     /** The current attempt was left because it takes too long. */
-    void onLeft() {}
-
-    /** Whether another attempt may still get a better response than this one; it then takes the place of the current one. */
-    boolean isLeftToOther(ResponseHead head) {
-        return false;
+    private void onLeft() {
+        if (hedge != null) {
+            hedge.onLeft();
+        }
     }
 
     /** The current attempt has failed: the hedge takes its place if it still runs. Returns whether it does. */
-    boolean goOnWithOther(int status, @Nullable Failure failure) {
-        return false;
+    private boolean goOnWithHedge(Failure failure) {
+        return hedge != null && hedge.goOn(0, failure);
     }
 
-    /** The response of the current attempt will be forwarded. */
-    void onAccepted(int status) {}
+    private void giveUpHedge() {
+        if (hedge != null) {
+            hedge.giveUp();
+        }
+    }
 
-    /** Only the current attempt is left, or none. */
-    void giveUpOther() {}
+    /** The hedge becomes the current attempt, at this endpoint. */
+    void replace(Attempt next, @Nullable Endpoint at) {
+        current = next;
+        next.adopt(this);
+        endUnreported = true;
+        if (at != null) {
+            begin(at);
+        }
+    }
 
-    /** The end of the current attempt is about to be reported. */
-    void beforeEnd(int status, @Nullable Failure failure, boolean again) {}
+    /** The current attempt has failed, and the hedge takes its place. */
+    void fallBack(int status, @Nullable Failure failure) {
+        if (failure != null) {
+            lastFailure = failure;
+            leave(failure);
+        }
+        tellEnd(status, failure, true);
+    }
+
+    /** The time limits are those of an attempt that began while another one ran. */
+    void replaceLimits(boolean awaitsHead) {
+        owner.deadlines.replaceAttempt(
+                route.timeouts().backendRequestMillis(),
+                exchange.record.attemptNanos,
+                awaitsHead ? headMillis : 0,
+                awaitsHead ? policy.silentMillis() : 0,
+                exchange.record.requestedNanos);
+    }
 
     // ---- the end
 
@@ -581,7 +593,7 @@ class Attempts extends EndpointUse implements Attempt.Caller {
         Attempt failed = current;
         current = null;
         owner.deadlines.attemptOver();
-        giveUpOther();
+        giveUpHedge();
         exchange.state.on(Event.RETRY);
         if (failed != null) {
             failed.abandon(failure);
@@ -613,7 +625,7 @@ class Attempts extends EndpointUse implements Attempt.Caller {
 
     /** Ends the tunnel of the current attempt in order. */
     void close(Failure failure) {
-        giveUpOther();
+        giveUpHedge();
         if (current != null) {
             current.close(failure);
         }
@@ -621,7 +633,7 @@ class Attempts extends EndpointUse implements Attempt.Caller {
 
     /** Cancels all attempts. */
     void abandon(Failure failure) {
-        giveUpOther();
+        giveUpHedge();
         abandonCurrent(failure);
     }
 
@@ -634,12 +646,14 @@ class Attempts extends EndpointUse implements Attempt.Caller {
     /** Reports the end of the current attempt to the observer, once. */
     final void tellEnd(int status, @Nullable Failure failure, boolean again) {
         if (!again) {
-            giveUpOther();
+            giveUpHedge();
         }
         if (endUnreported) {
             endUnreported = false;
             onServed();
-            beforeEnd(status, failure, again);
+            if (hedge != null) {
+                hedge.beforeEnd(status, failure, again);
+            }
             exchange.loop.observer.onAttemptEnded(exchange.record, status, failure, again);
             if (again && !isRepeated(failure)) {
                 exchange.record.tryAgain(status, failure);

@@ -10,6 +10,7 @@ import dev.gateway.exchange.reply.GrpcStatus;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.SessionResult;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
@@ -19,6 +20,7 @@ import dev.gateway.upstream.BalancerContext;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Host;
 import dev.gateway.upstream.Upstream;
+import dev.gateway.upstream.stream.EndpointAuthority;
 import java.util.BitSet;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
@@ -26,16 +28,17 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Endpoint selection of one request: selects the endpoint of each attempt, takes retries from the budget, and reports
- * successes and failures to the upstream. The part of {@link Attempts} and {@link FilterCall} that uses no streams; a base
- * class, so that an exchange allocates no further object.
+ * successes and failures to the upstream. {@link Attempts} and {@link SideRequest} begin their attempts by it; a base class, so
+ * that an exchange allocates no further object.
  */
-abstract class EndpointUse implements BalancerContext, Retries.Owner {
+abstract class EndpointUse implements BalancerContext, Retries.Limits {
     /**
      * After this number of attempts in a row on closed connections, the next is at the same endpoint: its pool has no more.
      */
     private static final int MAX_STALE = 2;
 
     private static final long MAX_TIMED_BODY = 64 << 10;
+    private static final int SWITCHING_PROTOCOLS = 101;
 
     /** How long a connection is silent before that is found. */
     private static final long SILENT_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -43,6 +46,7 @@ abstract class EndpointUse implements BalancerContext, Retries.Owner {
     final ExchangeContext exchange;
     final Upstream upstream;
     private final @Nullable Session session; // null if the upstream has none
+    private final boolean tellsEndpoint; // the Host of the request is the endpoint's, not the client's
     private @Nullable Endpoint endpoint; // of the current attempt
     private long tried; // one bit for each endpoint, by its index, for the first 64
     private @Nullable BitSet triedBeyond; // the others, by their index
@@ -56,9 +60,10 @@ abstract class EndpointUse implements BalancerContext, Retries.Owner {
     private boolean awaitsGrpcStatus; // the response is that of a gRPC call, whose status comes in the trailers
     private boolean wasFailing; // the endpoint's last request had failed when this attempt began
 
-    EndpointUse(ExchangeContext exchange, Upstream upstream) {
+    EndpointUse(ExchangeContext exchange, Upstream upstream, boolean tellsEndpoint) {
         this.exchange = exchange;
         this.upstream = upstream;
+        this.tellsEndpoint = tellsEndpoint;
         this.session = upstream.sessions() == null ? null : Session.of(upstream, exchange.head, exchange.record);
     }
 
@@ -250,15 +255,60 @@ abstract class EndpointUse implements BalancerContext, Retries.Owner {
         return host != null && host.isInService() && host.isHeardSince(exchange.loop.wheel.nanoTime() - SILENT_NANOS);
     }
 
-    /** Returns the failure of an attempt whose endpoint was found not to answer. */
-    static Failure unresponsive(String why) {
-        return Failure.of(
-                Cause.UPSTREAM_TIMEOUT, RetrySafety.IF_IDEMPOTENT, "the endpoint was found not to answer: " + why);
-    }
-
     /** Whether the endpoint has answered no request since it got this one. */
     final boolean isUnheard() {
         return endpoint != null && !upstream.host(endpoint).isHeardSince(exchange.record.requestedNanos);
+    }
+
+    // ---- attempts
+
+    /**
+     * Begins an attempt: writes it into the record, tells the observer, and has the head name the endpoint. {@link
+     * Attempt#open} must follow.
+     *
+     * @param nanos when it begins
+     */
+    final Attempt begin(Endpoint chosen, long nanos, Attempt.Caller caller, Attempt.Sink sink) {
+        ExchangeRecord record = exchange.record;
+        record.setEndpoint(chosen, chosen.index());
+        record.hop = null;
+        record.attemptNanos = nanos;
+        record.dialNanos = 0;
+        record.requestedNanos = 0;
+        exchange.loop.observer.onAttemptBegun(record);
+        tellEndpoint(chosen);
+        return new Attempt(caller, sink);
+    }
+
+    /** The chosen endpoint has no room, so the attempt that the record shows moves to another one. */
+    final void move(Endpoint to) {
+        ExchangeRecord record = exchange.record;
+        record.setEndpoint(to, to.index());
+        exchange.loop.observer.onAttemptMoved(record);
+        tellEndpoint(to);
+    }
+
+    /** A connection was made for the attempt. It may have begun earlier, but counts from the attempt's begin only. */
+    final void dialed(long nanos) {
+        exchange.record.dialNanos = Math.min(nanos, exchange.loop.wheel.nanoTime() - exchange.record.attemptNanos);
+    }
+
+    private void tellEndpoint(Endpoint asked) {
+        if (tellsEndpoint) {
+            exchange.head.setAuthority(EndpointAuthority.of(asked, upstream.settings()));
+        }
+    }
+
+    /** Whether endpoints are told their own host instead of the client's. */
+    final boolean tellsEndpoint() {
+        return tellsEndpoint;
+    }
+
+    /** Returns the failure if the upstream has switched protocols, for which no request asks in this way; else null. */
+    static @Nullable Failure unaskedSwitch(ResponseHead head) {
+        return head.status() == SWITCHING_PROTOCOLS
+                ? Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, "switched protocols without being asked")
+                : null;
     }
 
     // ---- retries

@@ -101,7 +101,7 @@ final class Exchange extends ExchangeContext implements StreamEvents, BodyContex
             return;
         }
         held.waitFor(upstream.waiting());
-        Attempts made = HedgedAttempts.of(this, route, upstream);
+        Attempts made = new Attempts(this, route, upstream);
         attempts = made;
         List<MirrorTarget> mirrored = routing.mirrors();
         if (mirrored != null) {
@@ -181,7 +181,7 @@ final class Exchange extends ExchangeContext implements StreamEvents, BodyContex
             record.status = failure.status();
             if (failure.cause() != Cause.CLIENT_CLOSED) {
                 // An answer that says what the client did wrong. An adapter that cannot send it any more drops it.
-                FailureAnswer.tell(this, Action.ANSWER, failure, routing, NO_FIELDS);
+                FailureAnswer.tell(this, Action.ANSWER, failure, NO_FIELDS);
             }
         }
         complete(failure);
@@ -357,7 +357,7 @@ final class Exchange extends ExchangeContext implements StreamEvents, BodyContex
         Pending pending = state.pending();
         Action action = state.on(Event.FAILED);
         undo(pending, failure);
-        FailureAnswer.tell(this, action, failure, routing, fields);
+        FailureAnswer.tell(this, action, failure, fields);
         complete(failure);
     }
 

@@ -17,10 +17,9 @@ final class FailureAnswer {
      * Tells the client.
      *
      * @param action the action of the state machine: answer, or reset the stream
-     * @param routing knows what filters add to an answer
      * @param fields further fields of an answer
      */
-    static void tell(ExchangeContext exchange, Action action, Failure failure, RequestRouting routing, Fields fields) {
+    static void tell(Exchange exchange, Action action, Failure failure, Fields fields) {
         try {
             if (action == Action.ANSWER) {
                 exchange.record.status = failure.status();
@@ -28,7 +27,11 @@ final class FailureAnswer {
                     exchange.server.delayNextRequest(exchange.loop.pause);
                 }
                 exchange.record.sentBytes = exchange.loop.replies.send(
-                        exchange.server, exchange.head, failure, exchange.settings(), routing.about(failure, fields));
+                        exchange.server,
+                        exchange.head,
+                        failure,
+                        exchange.settings(),
+                        exchange.routing.about(failure, fields));
             } else {
                 exchange.server.reset(failure);
             }

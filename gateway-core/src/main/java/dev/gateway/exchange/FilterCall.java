@@ -214,7 +214,7 @@ final class FilterCall extends SideRequest implements UpstreamCall {
         if (exchange.state.phase() != Phase.REQUESTED) {
             return;
         }
-        Failure failure = unresponsive(why);
+        Failure failure = Attempt.unresponsive(why);
         if (!retries.leavesSilent()) {
             if (upstream.health().closesOnFailure()) {
                 fail(failure);

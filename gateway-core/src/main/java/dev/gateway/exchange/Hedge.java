@@ -1,6 +1,8 @@
 package dev.gateway.exchange;
 
+import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.exchange.ExchangeState.Phase;
+import dev.gateway.exchange.attempt.ConnectionLogin;
 import dev.gateway.exchange.attempt.EndpointBlame;
 import dev.gateway.exchange.attempt.Retries;
 import dev.gateway.exchange.route.HedgeDelay;
@@ -11,11 +13,12 @@ import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.ExchangeRecord.AttemptKind;
 import dev.gateway.observe.ExchangeRecord.HedgeResult;
 import dev.gateway.observe.OtherAttempt;
-import dev.gateway.stream.Cause;
+import dev.gateway.observe.counts.EndpointMeters;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
+import dev.gateway.stream.LoginPins;
 import dev.gateway.time.Timer;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Upstream;
@@ -36,12 +39,13 @@ import org.jspecify.annotations.Nullable;
  * Made only where the rule hedges. Confined to the event loop.
  */
 final class Hedge extends Timer implements Attempt.Caller {
-    static final int SERVER_ERROR = 500;
+    private static final int SERVER_ERROR = 500;
 
-    private final ExchangeContext exchange;
+    private final Exchange exchange;
+    private final Attempts attempts;
     private final Upstream upstream;
     private final Route.Hedging policy;
-    private final HedgedAttempts attempts;
+    private final boolean free; // no session ties the request to an endpoint
     private final OtherAttempt other = new OtherAttempt();
     private Progress progress = Progress.NONE;
     private @Nullable Attempt attempt;
@@ -62,16 +66,31 @@ final class Hedge extends Timer implements Attempt.Caller {
         OVER
     }
 
-    Hedge(ExchangeContext exchange, Upstream upstream, Route.Hedging policy, HedgedAttempts attempts) {
+    Hedge(Exchange exchange, Attempts attempts, Route.Hedging policy) {
         this.exchange = exchange;
-        this.upstream = upstream;
-        this.policy = policy;
         this.attempts = attempts;
+        this.upstream = attempts.upstream;
+        this.policy = policy;
+        this.free = !attempts.isInSession();
+        if (free) {
+            upstream.hedgeBudget().onRequest(exchange.record.startNanos);
+        }
+    }
+
+    /** Whether such a request is hedged: two endpoints may process it, and it has no body. */
+    static boolean isWanted(Exchange exchange, Route.Hedging policy) {
+        LoginPins logins = exchange.server.logins();
+        return policy.methods().contains(exchange.head.routedMethod())
+                && (logins == null || logins.isEmpty()) // a hedge would be on a connection without the login
+                && !ConnectionLogin.isTried(exchange.head.fields())
+                && exchange.record.kind == ExchangeRecord.Kind.HTTP
+                && exchange.head.wish() == null
+                && exchange.request.isNone();
     }
 
     /** The current attempt has sent the request: from now on the delay counts. */
     void onSent() {
-        if (progress != Progress.NONE) {
+        if (!free || progress != Progress.NONE) {
             return;
         }
         long millis = policy.delay().millis(exchange.loop.wheel.nanoTime());
@@ -80,8 +99,23 @@ final class Hedge extends Timer implements Attempt.Caller {
         }
     }
 
+    /** The current attempt was left because it takes too long. */
+    void onLeft() {
+        if (free && exchange.state.phase() == Phase.REQUESTED) {
+            onTaken();
+        }
+    }
+
+    /** The response of the current attempt will be forwarded. */
+    void onAccepted(int status) {
+        giveUp();
+        if (free && status < SERVER_ERROR) { // errors that come fast would make other answers look slow
+            onTaken();
+        }
+    }
+
     /** The current attempt has its answer, or it is left: its time so far counts for the percentile. */
-    void onTaken() {
+    private void onTaken() {
         ExchangeRecord record = exchange.record;
         if (record.attemptKind != AttemptKind.HEDGE && record.requestedNanos != 0) {
             long now = exchange.loop.wheel.nanoTime();
@@ -94,7 +128,7 @@ final class Hedge extends Timer implements Attempt.Caller {
         try {
             begin();
         } catch (RuntimeException e) {
-            attempts.onDefect(e);
+            exchange.onDefect(e);
         }
     }
 
@@ -127,13 +161,11 @@ final class Hedge extends Timer implements Attempt.Caller {
         endpoint = chosen;
         ExchangeRecord record = exchange.record;
         record.attempts++;
+        attempts.setTried(chosen);
         other.swap(record);
-        record.setEndpoint(chosen, chosen.index());
-        record.attemptNanos = now;
-        attempts.onHedgeBegun(chosen);
-        exchange.loop.observer.onAttemptBegun(record);
+        exchange.routing.onAttempt();
+        Attempt begun = attempts.begin(chosen, now, this, exchange.response);
         other.swap(record);
-        Attempt begun = new Attempt(this, attempts.response());
         attempt = begun;
         begun.open(exchange.loop.opener, upstream, chosen, StreamKind.EXCHANGE, exchange.head, null);
     }
@@ -143,24 +175,77 @@ final class Hedge extends Timer implements Attempt.Caller {
         return progress == Progress.OPENING || progress == Progress.SENT;
     }
 
-    /** Returns the attempt if it may still get an answer, else null. */
-    @Nullable
-    Attempt running() {
-        return isOut() ? attempt : null;
+    /** Takes the place of the current attempt if it may still get a better response than this one; returns whether it does. */
+    boolean takesOverAfter(ResponseHead head) {
+        if (!isOut() || !attempts.retries.isFailure(head.status())) {
+            return false;
+        }
+        attempts.onHeard(exchange.loop.wheel.nanoTime());
+        attempts.onRetryAfter(attempts.previous(), head);
+        return goOn(head.status(), null);
     }
 
-    /** Returns its stream, null if it has none yet. */
-    @Nullable
-    ClientStream stream() {
-        return stream;
+    /** The current attempt has failed: this one takes its place if it still runs. Returns whether it does. */
+    boolean goOn(int status, @Nullable Failure failure) {
+        Attempt running = attempt;
+        if (running == null || !isOut()) {
+            return false;
+        }
+        onTaken();
+        attempts.fallBack(status, failure);
+        Attempt failed = attempts.current;
+        ClientStream sentOn = stream;
+        takeOver(running);
+        if (sentOn == null) {
+            exchange.state.on(Event.RETRY);
+            exchange.state.on(Event.BACKED_OFF); // the attempt sends the request when it has a stream, like any other
+        } else {
+            exchange.response.attach(sentOn);
+        }
+        attempts.replaceLimits(sentOn != null);
+        if (failed != null) {
+            failed.abandon(failure == null ? Attempt.ABANDONED : failure);
+        }
+        return true;
     }
 
-    /** It becomes the current attempt, and the record shows it from now on; returns its endpoint. */
-    @Nullable
-    Endpoint takeOver() {
+    /** It becomes the current attempt, and the record shows it from now on. */
+    private void takeOver(Attempt running) {
         progress = Progress.OVER;
         other.swap(exchange.record);
-        return endpoint;
+        attempts.replace(running, endpoint);
+    }
+
+    /** It got a good answer, so it becomes the current attempt; this head is its first event. */
+    private void onGoodAnswer(Attempt running, ClientStream from, ResponseHead head, boolean last) {
+        onTaken();
+        attempts.timeAnswer(); // else a slow endpoint would never look slow
+        attempts.tellEnd(0, null, true);
+        Attempt slower = attempts.current;
+        takeOver(running);
+        exchange.response.attach(from);
+        attempts.replaceLimits(false);
+        if (slower != null) {
+            slower.abandon(Attempt.ABANDONED);
+        }
+        if (!running.isOver()) {
+            attempts.onHead(head, last);
+        }
+    }
+
+    /** The end of the current attempt is about to be reported. */
+    void beforeEnd(int status, @Nullable Failure failure, boolean again) {
+        if (exchange.record.attemptKind == AttemptKind.HEDGE) {
+            exchange.record.setHedge(result(status, failure, again));
+        }
+    }
+
+    /** An error is no gain, even if it is forwarded because no other attempt is left. */
+    private HedgeResult result(int status, @Nullable Failure failure, boolean again) {
+        if (exchange.state.isResponded()) {
+            return exchange.record.isRetriable || status >= SERVER_ERROR ? HedgeResult.FAILED : HedgeResult.WON;
+        }
+        return again || EndpointMeters.isFailed(0, failure) ? HedgeResult.FAILED : HedgeResult.LOST;
     }
 
     /** Cancels it, or its timer. */
@@ -192,20 +277,17 @@ final class Hedge extends Timer implements Attempt.Caller {
     public void onMoved(Endpoint to) {
         progress = attempts.isTried(to) ? Progress.ASTRAY : Progress.OPENING;
         endpoint = to;
-        ExchangeRecord record = exchange.record;
-        other.swap(record);
-        record.setEndpoint(to, to.index());
-        exchange.loop.observer.onAttemptMoved(record);
-        other.swap(record);
-        attempts.onHedgeMoved(to);
+        other.swap(exchange.record);
+        attempts.move(to);
+        other.swap(exchange.record);
+        attempts.setTried(to);
     }
 
     @Override
     public void onDialed(long nanos) {
-        ExchangeRecord record = exchange.record;
-        other.swap(record);
-        record.dialNanos = Math.min(nanos, exchange.loop.wheel.nanoTime() - record.attemptNanos);
-        other.swap(record);
+        other.swap(exchange.record);
+        attempts.dialed(nanos);
+        other.swap(exchange.record);
     }
 
     @Override
@@ -240,7 +322,7 @@ final class Hedge extends Timer implements Attempt.Caller {
     public void onUnresponsive(String why) {
         Attempt running = attempt;
         if (progress == Progress.SENT && running != null) {
-            Failure failure = EndpointUse.unresponsive(why);
+            Failure failure = Attempt.unresponsive(why);
             end(HedgeResult.FAILED, 0, failure);
             running.abandon(failure);
         }
@@ -264,16 +346,16 @@ final class Hedge extends Timer implements Attempt.Caller {
         if (running == null || from == null) {
             return;
         }
-        if (head.status() == 101) {
-            Failure failure = Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, "switched protocols without being asked");
+        Failure failure = EndpointUse.unaskedSwitch(head);
+        if (failure != null) {
             judge(failure);
             end(HedgeResult.FAILED, 0, failure);
             running.abandon(failure);
-        } else if (!head.isInterim() && (head.status() >= SERVER_ERROR || attempts.isRetriable(head.status()))) {
+        } else if (!head.isInterim() && (head.status() >= SERVER_ERROR || attempts.retries.isFailure(head.status()))) {
             onError(head);
             running.abandon(Attempt.ABANDONED);
         } else if (!head.isInterim()) {
-            attempts.onHedgeAnswered(running, from, head, last);
+            onGoodAnswer(running, from, head, last);
         }
     }
 

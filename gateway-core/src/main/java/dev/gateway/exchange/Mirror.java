@@ -333,7 +333,7 @@ final class Mirror extends SideRequest {
     @Override
     public void onUnresponsive(String why) {
         if (exchange.state.phase() == Phase.REQUESTED && upstream.health().closesOnFailure()) {
-            fail(unresponsive(why));
+            fail(Attempt.unresponsive(why));
         }
     }
 

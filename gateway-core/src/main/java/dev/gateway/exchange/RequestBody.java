@@ -365,7 +365,8 @@ final class RequestBody implements TransformedBody.Output, Relay.Kept {
             case HOLD -> {
                 if (!hold(data)) {
                     data.release();
-                    exchange.fail(Failure.of(Cause.OVERLOAD, "no memory is left for another piece of a request's body"));
+                    exchange.fail(
+                            Failure.of(Cause.OVERLOAD, "no memory is left for another piece of a request's body"));
                     return;
                 }
                 if (!failIfTooLong()) {

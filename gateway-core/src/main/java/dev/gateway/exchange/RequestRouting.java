@@ -35,7 +35,6 @@ import dev.gateway.upstream.Upstream;
 import io.netty.util.AsciiString;
 import java.util.List;
 import java.util.Objects;
-import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

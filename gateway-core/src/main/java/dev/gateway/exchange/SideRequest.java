@@ -14,7 +14,6 @@ import dev.gateway.stream.Failure;
 import dev.gateway.stream.ServerStream;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Upstream;
-import dev.gateway.upstream.stream.EndpointAuthority;
 import dev.gateway.upstream.stream.StreamKind;
 import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
@@ -30,7 +29,6 @@ import org.slf4j.LoggerFactory;
 abstract class SideRequest extends EndpointUse implements Attempt.Caller, Attempt.Sink, BodyContext {
     private static final Logger log = LoggerFactory.getLogger(SideRequest.class);
 
-    private final boolean tellsEndpoint; // the upstream is told the endpoint's host
     private boolean endUnreported; // the observer does not know yet that this attempt has ended
 
     @Nullable
@@ -41,8 +39,7 @@ abstract class SideRequest extends EndpointUse implements Attempt.Caller, Attemp
 
     /** Makes a request that has not begun, with a context that {@link #context} has made. */
     SideRequest(ExchangeContext own, Upstream upstream) {
-        super(own, upstream);
-        this.tellsEndpoint = own.head.authority().isEmpty();
+        super(own, upstream, own.head.authority().isEmpty());
     }
 
     /**
@@ -99,31 +96,18 @@ abstract class SideRequest extends EndpointUse implements Attempt.Caller, Attemp
     }
 
     private void openAt(Endpoint chosen) {
-        ExchangeRecord record = exchange.record;
-        record.countAttempt();
-        record.attemptNanos = exchange.loop.wheel.nanoTime();
-        record.requestedNanos = 0;
+        exchange.record.countAttempt();
         endUnreported = true;
         begin(chosen);
-        tellEndpoint(chosen);
-        exchange.loop.observer.onAttemptBegun(record);
-        Attempt made = new Attempt(this, this);
+        Attempt made = begin(chosen, exchange.loop.wheel.nanoTime(), this, this);
         current = made;
         made.open(exchange.loop.opener, upstream, chosen, StreamKind.EXCHANGE, exchange.head, null);
-    }
-
-    private void tellEndpoint(Endpoint asked) {
-        exchange.record.setEndpoint(asked, asked.index());
-        if (tellsEndpoint) {
-            exchange.head.setAuthority(EndpointAuthority.of(asked, upstream.settings()));
-        }
     }
 
     @Override
     public final void onMoved(Endpoint to) {
         goTo(to);
-        tellEndpoint(to);
-        exchange.loop.observer.onAttemptMoved(exchange.record);
+        move(to);
     }
 
     @Override
@@ -149,8 +133,9 @@ abstract class SideRequest extends EndpointUse implements Attempt.Caller, Attemp
 
     @Override
     public final void onHead(ResponseHead head, boolean last) {
-        if (head.status() == 101) {
-            onFailed(Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, "switched protocols without being asked"));
+        Failure switched = unaskedSwitch(head);
+        if (switched != null) {
+            onFailed(switched);
         } else if (!head.isInterim()) {
             onAnswered(head, last);
             onHeard(exchange.loop.wheel.nanoTime());

@@ -21,7 +21,7 @@ class EndpointUseTest extends PartRig {
 
     private final class Use extends EndpointUse {
         Use(Upstream of) {
-            super(exchange(), of);
+            super(exchange(), of, false);
         }
 
         @Override

@@ -44,14 +44,14 @@ public final class Retries {
 
     private final Method method;
     private final Route.Retry policy;
-    private final Owner owner;
+    private final Limits limits;
     private int free = MAX_FREE; // attempts left that do not depend on the policy
     private int others; // other endpoints that may still be tried because an endpoint failed, not the request
     private int used;
     private @Nullable Cause refusal;
 
-    /** Makes the attempts. */
-    public interface Owner {
+    /** The limits of further attempts, besides the policy. */
+    public interface Limits {
         /** Takes one retry of the upstream's budget; returns false if none is left. */
         boolean tryTakeRetry(RetryConfig.Budget budget);
 
@@ -72,11 +72,11 @@ public final class Retries {
     public record Tried(boolean sent, boolean elsewhere, boolean wasFailing) {}
 
     /** Decides for a request to an upstream with this number of endpoints. */
-    public Retries(Method method, Route.Retry policy, int endpoints, Owner owner) {
+    public Retries(Method method, Route.Retry policy, int endpoints, Limits limits) {
         this.method = method;
         this.policy = policy;
         this.others = Math.max(1, Math.min(endpoints - 1, MAX_OTHERS));
-        this.owner = owner;
+        this.limits = limits;
     }
 
     /** Returns milliseconds to wait before the next attempt after a failure, or {@link #NONE}. */
@@ -160,7 +160,7 @@ public final class Retries {
     private boolean tryOther() {
         if (policy.config().attempts() == 0
                 || others <= 0
-                || !owner.tryTakeRetry(policy.config().budget())) {
+                || !limits.tryTakeRetry(policy.config().budget())) {
             return false;
         }
         others--;
@@ -189,11 +189,11 @@ public final class Retries {
             return NONE;
         }
         long most = Durations.millis(policy.config().waiting().backoff()) << Math.min(used, MAX_DOUBLINGS);
-        long delay = Math.max(leastMillis, owner.random(most));
-        if (leastMillis > MAX_RETRY_AFTER_MILLIS || delay >= owner.leftMillis()) {
+        long delay = Math.max(leastMillis, limits.random(most));
+        if (leastMillis > MAX_RETRY_AFTER_MILLIS || delay >= limits.leftMillis()) {
             return NONE;
         }
-        if (!owner.tryTakeRetry(policy.config().budget())) {
+        if (!limits.tryTakeRetry(policy.config().budget())) {
             refusal = Cause.RETRY_BUDGET;
             return NONE;
         }

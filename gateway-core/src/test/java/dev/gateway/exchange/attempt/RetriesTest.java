@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-class RetriesTest implements Retries.Owner {
+class RetriesTest implements Retries.Limits {
     private static final Failure TIMED_OUT = Failure.of(Cause.UPSTREAM_TIMEOUT, RetrySafety.IF_IDEMPOTENT, "test");
     private static final Failure UNREACHED = Failure.of(Cause.CONNECT_FAILED, RetrySafety.ALWAYS, "test");
     private static final Failure REFUSED = Failure.of(Cause.UPSTREAM_RESET_BEFORE_HEADERS, RetrySafety.ALWAYS, "test");
