@@ -119,9 +119,7 @@ class RequestTraceTest {
         Map<String, Long> counts = calls.stream().collect(Collectors.groupingBy(key, Collectors.counting()));
         System.out.println(what + ":");
         counts.entrySet().stream()
-                .sorted(Map.Entry.<String, Long>comparingByValue()
-                        .reversed()
-                        .thenComparing(Map.Entry.comparingByKey()))
+                .sorted(Map.Entry.<String, Long>comparingByValue().reversed().thenComparing(Map.Entry.comparingByKey()))
                 .limit(10)
                 .forEach(each -> System.out.printf("%6d %s%n", each.getValue(), each.getKey()));
     }
@@ -170,8 +168,8 @@ class RequestTraceTest {
 
     private static Thread loop() {
         return Thread.getAllStackTraces().keySet().stream()
-                .filter(each -> each.getName().startsWith("loop-")
-                        && each.getContextClassLoader() instanceof TracedClasses)
+                .filter(each ->
+                        each.getName().startsWith("loop-") && each.getContextClassLoader() instanceof TracedClasses)
                 .findAny()
                 .orElseThrow();
     }

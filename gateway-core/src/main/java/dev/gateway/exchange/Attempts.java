@@ -116,8 +116,8 @@ final class Attempts extends EndpointUse implements Attempt.Caller {
         endUnreported = true;
         begin(chosen);
         owner.routing.onAttempt();
-        Attempt begun = begin(
-                chosen, straight ? record.startNanos : exchange.loop.wheel.nanoTime(), this, owner.response);
+        Attempt begun =
+                begin(chosen, straight ? record.startNanos : exchange.loop.wheel.nanoTime(), this, owner.response);
         owner.deadlines.attempt(route.timeouts().backendRequestMillis(), record.attemptNanos);
         current = begun;
         StreamKind kind = kind(head);

@@ -23,7 +23,8 @@ final class Deadlines extends Timer {
     /** How long an upstream may take before the gateway itself sends 100 (Continue). */
     private static final long CONTINUE_MILLIS = 1000;
 
-    // The limits, in the order in which the timer looks at them: places of an array that has two numbers for each, how many
+    // The limits, in the order in which the timer looks at them: places of an array that has two numbers for each, how
+    // many
     // milliseconds it lasts, and since when.
     private static final int REQUEST = 0;
     private static final int ATTEMPT = 2;
@@ -240,13 +241,13 @@ final class Deadlines extends Timer {
         }
         long millis = due < END ? limits[due] : 0;
         switch (due) {
-            case REQUEST -> exchange.onTimeout(
-                    Failure.of(Cause.UPSTREAM_TIMEOUT, "no whole response in " + millis + " ms"));
+            case REQUEST ->
+                exchange.onTimeout(Failure.of(Cause.UPSTREAM_TIMEOUT, "no whole response in " + millis + " ms"));
             case ATTEMPT -> exchange.onAttemptTimeout(timeout("no whole response to the attempt in " + millis + " ms"));
             case HEAD -> onHeadDue(millis, now);
             case SILENCE -> onSilenceDue(millis, now);
-            case IDLE -> exchange.onTimeUp(
-                    Failure.of(Cause.IDLE_TIMEOUT, "no byte in either direction in " + millis + " ms"));
+            case IDLE ->
+                exchange.onTimeUp(Failure.of(Cause.IDLE_TIMEOUT, "no byte in either direction in " + millis + " ms"));
             case MAX -> exchange.onTimeUp(Failure.of(Cause.MAX_DURATION, "a tunnel open for " + millis + " ms"));
             case PACE -> {
                 again(PACE, millis, now);

@@ -456,9 +456,7 @@ final class RequestRouting implements FilterChain.Decisions {
         }
         try {
             ErrorBody chosen = filters == null ? ErrorBody.UNCHANGED : filters.errorBody(answer);
-            return chosen instanceof ErrorBody.Unchanged
-                    ? exchange.settings().errorBody(answer)
-                    : chosen;
+            return chosen instanceof ErrorBody.Unchanged ? exchange.settings().errorBody(answer) : chosen;
         } catch (RuntimeException e) {
             log.error("A filter failed at the body of an error", e); // whose answer has to be sent all the same
             return ErrorBody.UNCHANGED;

@@ -122,8 +122,7 @@ abstract class PartRig {
                 .maxPendingRequests(1)
                 .maxRequests(1)
                 .build();
-        return new Upstream(
-                "app", List.of(ExchangeRig.FIRST), hosts -> request -> ExchangeRig.FIRST, limits);
+        return new Upstream("app", List.of(ExchangeRig.FIRST), hosts -> request -> ExchangeRig.FIRST, limits);
     }
 
     /** Brings the exchange to where the upstream has the request's head. */

@@ -193,9 +193,8 @@ public final class RequestChecks {
         }
         boolean hadId = settings.requestId() != ExchangeSettings.RequestIdPolicy.OFF
                 && settings.requestIds().removeFrom(fields);
-        boolean hadOthers = settings.trust().tracesOfAnyone()
-                ? ProxyFields.removeButTraces(fields)
-                : ProxyFields.removeAll(fields);
+        boolean hadOthers =
+                settings.trust().tracesOfAnyone() ? ProxyFields.removeButTraces(fields) : ProxyFields.removeAll(fields);
         return hadId || hadOthers;
     }
 

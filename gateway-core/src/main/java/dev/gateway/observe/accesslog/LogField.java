@@ -27,12 +27,7 @@ import org.jspecify.annotations.Nullable;
  * @param writer writes its value if that needs more than one call, else null
  */
 record LogField(
-        String text,
-        String key,
-        int index,
-        @Nullable Value value,
-        @Nullable Amount number,
-        @Nullable Writer writer) {
+        String text, String key, int index, @Nullable Value value, @Nullable Amount number, @Nullable Writer writer) {
     /** What {@link Amount} returns if there is no number. */
     static final long ABSENT = Long.MIN_VALUE;
 
@@ -59,8 +54,7 @@ record LogField(
     static final LogField TLS_PROTOCOL = ofTls("tlsProtocol", TlsInfo::protocol);
     static final LogField TLS_CIPHER = ofTls("tlsCipher", TlsInfo::cipher);
     static final LogField SERVER_NAME = ofTls("serverName", TlsInfo::serverName);
-    static final LogField TUNNEL_SERVER_NAME =
-            field("tunnelServerName", (exchange, line) -> exchange.tunnelServerName);
+    static final LogField TUNNEL_SERVER_NAME = field("tunnelServerName", (exchange, line) -> exchange.tunnelServerName);
     static final LogField IDENTITY = field("identity", (exchange, line) -> exchange.identity);
     static final LogField REQUEST_ID = field("requestId", (exchange, line) -> exchange.requestId);
     static final LogField TRACE_ID = written("traceId", (exchange, line) -> {
@@ -94,8 +88,7 @@ record LogField(
     static final LogField STATUS = number("status", (exchange, line) -> exchange.status);
     static final LogField CAUSE =
             field("cause", (exchange, line) -> exchange.cause == null ? null : exchange.cause.label());
-    static final LogField DETAIL =
-            field("detail", (exchange, line) -> exchange.cause == null ? null : exchange.detail);
+    static final LogField DETAIL = field("detail", (exchange, line) -> exchange.cause == null ? null : exchange.detail);
     static final LogField ROUTE = field("route", (exchange, line) -> name(exchange.route, line));
     static final LogField UPSTREAM = field("upstream", (exchange, line) -> name(exchange.upstream, line));
     static final LogField ENDPOINT = field("endpoint", (exchange, line) -> name(exchange.endpoint, line));
@@ -187,8 +180,7 @@ record LogField(
         });
     }
 
-    private static LogField add(
-            String text, @Nullable Value value, @Nullable Amount number, @Nullable Writer writer) {
+    private static LogField add(String text, @Nullable Value value, @Nullable Amount number, @Nullable Writer writer) {
         LogField field = new LogField(text, key(text), BY_TEXT.size(), value, number, writer);
         BY_TEXT.put(text, field);
         return field;

@@ -177,7 +177,10 @@ abstract class LogLine {
     /** Writes a time to the millisecond. */
     final void putTime(long millis) {
         turnTo(millis);
-        buffer.put(iso).put('.').putPadded((int) Math.floorMod(millis, 1000L), 3).put('Z');
+        buffer.put(iso)
+                .put('.')
+                .putPadded((int) Math.floorMod(millis, 1000L), 3)
+                .put('Z');
     }
 
     /** Returns the time to the second, as Apache writes it. */

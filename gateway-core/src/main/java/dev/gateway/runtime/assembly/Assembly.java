@@ -80,8 +80,7 @@ public final class Assembly {
                     new Generation.Listener(
                             entry == null ? routers.get(i) : entry.withPage(routers.get(i)),
                             tunnelRoutes,
-                            ListenerPolicy.of(
-                                    generation, listener, config.tracing(), tunnelRoutes != null, states)));
+                            ListenerPolicy.of(generation, listener, config.tracing(), tunnelRoutes != null, states)));
         }
         List<Upstream> all = new ArrayList<>(upstreams.values());
         all.addAll(states.all(Upstream.class)); // those of filters, such as the servers that have keys of tokens

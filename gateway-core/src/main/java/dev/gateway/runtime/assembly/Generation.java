@@ -22,10 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param connect what the entries of the connect section have become, by their names
  */
 public record Generation(
-        int generation,
-        List<@Nullable Listener> byIndex,
-        List<Upstream> upstreams,
-        Map<String, ConnectEntry> connect)
+        int generation, List<@Nullable Listener> byIndex, List<Upstream> upstreams, Map<String, ConnectEntry> connect)
         implements ListenerRoutes {
     /**
      * What a listener has become.

@@ -150,11 +150,8 @@ final class LoopUpstream implements SharedUpstream.Loop {
         if (begun != null) {
             return begun;
         }
-        NameWait wait = new NameWait(
-                this,
-                shared.loopsBut(this),
-                () -> tryOpenFor(name, host, kind, events, callback),
-                () -> {
+        NameWait wait =
+                new NameWait(this, shared.loopsBut(this), () -> tryOpenFor(name, host, kind, events, callback), () -> {
                     context.observer.onPendingOverflow();
                     callback.onOpenFailed(PendingRequests.noRetry(
                             Cause.PENDING_OVERFLOW,

@@ -14,7 +14,12 @@ final class Waiter extends WaitQueue.Entry<Waiter> implements StreamOpener.Openi
     /** The waiting requests of its pool. */
     PendingRequests owner;
 
-    Waiter(PendingRequests owner, StreamKind kind, ResponseEvents events, StreamOpener.Callback callback, long sinceNanos) {
+    Waiter(
+            PendingRequests owner,
+            StreamKind kind,
+            ResponseEvents events,
+            StreamOpener.Callback callback,
+            long sinceNanos) {
         super(callback.client());
         this.owner = owner;
         this.kind = kind;

@@ -17,8 +17,8 @@ class PooledConnectionsTest extends PartsFixture {
     void make() throws Exception {
         upstreamOf(1);
         for (int i = 0; i < 6; i++) {
-            FakeConnection connection = new FakeConnection(
-                    endpoint, new KeptConnections(endpoint, unused(KeptConnections.User.class)), 1);
+            FakeConnection connection =
+                    new FakeConnection(endpoint, new KeptConnections(endpoint, unused(KeptConnections.User.class)), 1);
             made.add(connection);
             connections.add(connection);
             connections.push(connection);
