@@ -7,7 +7,6 @@ import dev.gateway.filter.ratelimit.Limit;
 import dev.gateway.filter.ratelimit.LimitKey;
 import dev.gateway.filter.ratelimit.LimitPolicy;
 import dev.gateway.filter.ratelimit.LimitTables;
-import dev.gateway.filter.ratelimit.QuotaUnit;
 import dev.gateway.filter.ratelimit.RateLimit;
 import dev.gateway.filter.ratelimit.RateLimitConfig.Rate;
 import dev.gateway.filter.ratelimit.RateLimitConfig.Unit;
@@ -54,7 +53,7 @@ public class RateLimitBenchmark {
     }
 
     private RateLimit filter(Limit limit, List<LimitKey.Part> key) {
-        LimitPolicy policy = new LimitPolicy("limit", 1, 1, QuotaUnit.REQUESTS);
+        LimitPolicy policy = new LimitPolicy("limit", 1, 1, null);
         return new RateLimit(tables, List.of(new RateLimit.Limited(limit, new LimitKey(key), policy, "")), false);
     }
 

@@ -24,9 +24,8 @@ final class LimitFields {
 
     private static String policy(LimitPolicy policy) {
         String quota = '"' + policy.name() + "\";q=" + policy.quota();
-        String unit = policy.unit().registered();
         return quota
-                + (unit == null ? "" : ";qu=\"" + unit + '"')
+                + (policy.unit() == null ? "" : ";qu=\"" + policy.unit() + '"')
                 + (policy.windowSeconds() == 0 ? "" : ";w=" + policy.windowSeconds());
     }
 

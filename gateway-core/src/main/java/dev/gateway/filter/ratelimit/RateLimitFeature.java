@@ -95,7 +95,7 @@ public final class RateLimitFeature implements FilterFeature<RateLimitConfig> {
             return new RateLimit.Limited(
                     concurrency(limit, tables, site),
                     key,
-                    new LimitPolicy(limit.name(), limit.maxInFlight(), 0, QuotaUnit.CONCURRENT_REQUESTS),
+                    new LimitPolicy(limit.name(), limit.maxInFlight(), 0, LimitPolicy.CONCURRENT_REQUESTS),
                     detail);
         }
         long millis = rate.interval().toMillis();
@@ -107,7 +107,7 @@ public final class RateLimitFeature implements FilterFeature<RateLimitConfig> {
                         limit.name(),
                         rate.quota(),
                         millis % 1_000 == 0 ? millis / 1_000 : 0,
-                        ofBytes ? QuotaUnit.CONTENT_BYTES : QuotaUnit.REQUESTS),
+                        ofBytes ? LimitPolicy.CONTENT_BYTES : null),
                 detail);
     }
 

@@ -29,7 +29,7 @@ class RateLimitTest {
         return new Limited(
                 new RequestLimit(tables, new Rate(Unit.REQUESTS, requests, Duration.ofSeconds(seconds), burst)),
                 key,
-                new LimitPolicy(name, requests, seconds, QuotaUnit.REQUESTS),
+                new LimitPolicy(name, requests, seconds, null),
                 "limit " + name);
     }
 
@@ -37,7 +37,7 @@ class RateLimitTest {
         return new Limited(
                 new ConcurrencyLimit(tables, max),
                 key,
-                new LimitPolicy(name, max, 0, QuotaUnit.CONCURRENT_REQUESTS),
+                new LimitPolicy(name, max, 0, LimitPolicy.CONCURRENT_REQUESTS),
                 "limit " + name);
     }
 
@@ -237,7 +237,7 @@ class RateLimitTest {
         return new Limited(
                 new ByteLimit(tables, new Rate(Unit.BYTES, quota, Duration.ofSeconds(seconds), quota)),
                 key,
-                new LimitPolicy(name, quota, seconds, QuotaUnit.CONTENT_BYTES),
+                new LimitPolicy(name, quota, seconds, LimitPolicy.CONTENT_BYTES),
                 "limit " + name);
     }
 

@@ -65,7 +65,7 @@ class StoreFaultsTest {
                                 "rule:limit",
                                 new LimitStore("shared", new LimitStore.Place("gw:", OnError.LOCAL, this::client))),
                         new LimitKey(List.of()),
-                        new LimitPolicy("limit", LIMIT, 1, QuotaUnit.REQUESTS),
+                        new LimitPolicy("limit", LIMIT, 1, null),
                         "limit")),
                 false);
 

@@ -64,7 +64,7 @@ class StoredRateLimitTest {
         return new Limited(
                 new SharedLimit(tables, rate, "rule:" + name, store),
                 key,
-                new LimitPolicy(name, requests, 1, QuotaUnit.REQUESTS),
+                new LimitPolicy(name, requests, 1, null),
                 "limit " + name);
     }
 
@@ -72,7 +72,7 @@ class StoredRateLimitTest {
         return new Limited(
                 new ConcurrencyLimit(tables, 1),
                 ALL,
-                new LimitPolicy("one", 1, 0, QuotaUnit.CONCURRENT_REQUESTS),
+                new LimitPolicy("one", 1, 0, LimitPolicy.CONCURRENT_REQUESTS),
                 "limit one");
     }
 
