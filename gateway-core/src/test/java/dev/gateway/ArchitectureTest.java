@@ -319,8 +319,7 @@ class ArchitectureTest {
             "protocol.tcp");
 
     @ArchTest
-    static final ArchRule filterAssemblyUses =
-            mayUse("filter.assembly", "config", "config.yaml", "files", "filter", "message", "plugin", "upstream");
+    static final ArchRule filterAssemblyUses = mayUse("filter.assembly", "config", "config.yaml", "filter", "plugin");
 
     @ArchTest
     static final ArchRule upstreamAssemblyUses = mayUse(
@@ -337,6 +336,7 @@ class ArchitectureTest {
     static final ArchRule routeAssemblyUses = mayUse(
             "exchange.route.assembly",
             "config",
+            "config.yaml",
             "exchange.route",
             "files",
             "filter",
@@ -375,7 +375,6 @@ class ArchitectureTest {
             "exchange.route.assembly",
             "files",
             "filter",
-            "filter.assembly",
             "observe",
             "observe.trace",
             "upstream",

@@ -21,4 +21,9 @@ public interface FilterFeature<C extends FilterConfig> {
      * @throws IllegalArgumentException if its settings make no sense; the position of the rule is reported
      */
     Filter create(C config, FilterSite site) throws StartException;
+
+    /** Makes the filter of settings that are of this type. */
+    default Filter createOf(FilterConfig config, FilterSite site) throws StartException {
+        return create(type().record().cast(config), site);
+    }
 }

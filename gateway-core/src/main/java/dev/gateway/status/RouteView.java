@@ -7,7 +7,7 @@ import dev.gateway.config.route.MatchConfig;
 import dev.gateway.config.route.MatchConfig.ValueMatch;
 import dev.gateway.config.route.RouteConfig;
 import dev.gateway.config.route.RuleConfig;
-import dev.gateway.filter.assembly.FilterAssembly;
+import dev.gateway.config.yaml.schema.filter.FilterTypes;
 import dev.gateway.status.explain.RouteExplainer;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -40,7 +40,7 @@ final class RouteView {
                         "matches", rule.matches().stream().map(RouteView::match).toList());
                 json.put(
                         "filters",
-                        FilterAssembly.inOrder(rule.filters()).stream()
+                        FilterTypes.inOrder(rule.filters()).stream()
                                 .map(FilterConfig::type)
                                 .toList());
                 json.put(

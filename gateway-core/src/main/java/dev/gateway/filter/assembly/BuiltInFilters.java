@@ -1,13 +1,10 @@
 package dev.gateway.filter.assembly;
 
-import dev.gateway.config.filter.FilterConfig;
 import dev.gateway.config.yaml.schema.filter.FilterSlot;
 import dev.gateway.config.yaml.schema.filter.FilterTypeList;
 import dev.gateway.config.yaml.schema.filter.FilterTypes;
-import dev.gateway.files.StartException;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterFeature;
-import dev.gateway.filter.FilterSite;
 import dev.gateway.filter.apikey.ApiKeyFeature;
 import dev.gateway.filter.basicauth.BasicAuthFeature;
 import dev.gateway.filter.bodylimit.BodyLimitFeature;
@@ -109,23 +106,18 @@ public final class BuiltInFilters implements FilterTypeList {
         return IN_ORDER.stream().map(Entry::slot).toList();
     }
 
-    /** Makes the filter of settings that are of the gateway itself. */
-    static Filter create(FilterConfig config, FilterSite site) throws StartException {
-        FilterFeature<?> feature = FEATURES.get(config.getClass());
-        if (feature == null) {
-            throw new IllegalArgumentException("a filter of an unknown type: " + config.type());
-        }
-        return create(feature, config, site);
+    /** Returns the feature whose settings are of a class, null if none of the gateway itself has them. */
+    public static @Nullable FilterFeature<?> of(Class<?> settings) {
+        return FEATURES.get(settings);
     }
 
-    /** Returns what answers all requests with a status and no body, where filters of a rule that answer have their place. */
-    static Placed answering(int status) {
-        return new Placed(
-                FilterTypes.order(DirectResponseConfig.class), new DirectResponse(status, List.of(), new byte[0]));
+    /** Returns what answers all requests with a status and no body. */
+    public static Filter answering(int status) {
+        return new DirectResponse(status, List.of(), new byte[0]);
     }
 
-    private static <C extends FilterConfig> Filter create(
-            FilterFeature<C> feature, FilterConfig config, FilterSite site) throws StartException {
-        return feature.create(feature.type().record().cast(config), site);
+    /** Returns where that filter has its place. */
+    public static int orderOfAnswers() {
+        return FilterTypes.order(DirectResponseConfig.class);
     }
 }

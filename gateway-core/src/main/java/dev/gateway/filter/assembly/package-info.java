@@ -1,4 +1,4 @@
-/** Lists all filters in their order, and makes those of a rule. */
+/** Lists all filters in their order. */
 @NullMarked
 package dev.gateway.filter.assembly;
 

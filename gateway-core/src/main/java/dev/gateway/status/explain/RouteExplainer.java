@@ -13,13 +13,13 @@ import dev.gateway.config.route.RuleConfig;
 import dev.gateway.config.route.TunnelTimeouts;
 import dev.gateway.config.upstream.UpstreamConfig;
 import dev.gateway.config.value.Position;
+import dev.gateway.config.yaml.schema.filter.FilterTypes;
 import dev.gateway.exchange.route.Miss;
 import dev.gateway.exchange.route.RouteTrials;
 import dev.gateway.exchange.route.RouteTrials.Trial;
 import dev.gateway.exchange.route.assembly.RouteAssembly;
 import dev.gateway.exchange.settings.RequestIdSettings;
 import dev.gateway.exchange.settings.ServerHeader;
-import dev.gateway.filter.assembly.FilterAssembly;
 import dev.gateway.format.Durations;
 import dev.gateway.format.ShownText;
 import dev.gateway.format.Sizes;
@@ -166,7 +166,7 @@ public final class RouteExplainer {
         of.filters().stream()
                 .filter(filter -> filter.guards() && filter.answer() == 0)
                 .forEach(filter -> reasons.add(new Reason(filter.type() + " may refuse it", filter.position())));
-        FilterConfig answer = FilterAssembly.inOrder(of.filters()).stream()
+        FilterConfig answer = FilterTypes.inOrder(of.filters()).stream()
                 .filter(filter -> filter.answer() != 0)
                 .findFirst()
                 .orElse(null);
@@ -465,7 +465,7 @@ public final class RouteExplainer {
 
     private Taken taken(Rule rule, RequestHead head, @Nullable SourceAddress client) {
         RuleConfig of = rule.config();
-        List<Reason> filters = FilterAssembly.inOrder(of.filters()).stream()
+        List<Reason> filters = FilterTypes.inOrder(of.filters()).stream()
                 .map(filter -> new Reason(filter.summary(), filter.position()))
                 .toList();
         int total = of.forwarding().backendRefs().stream()

@@ -31,7 +31,7 @@ class BuiltInFiltersTest {
         FilterConfig first = headers(2);
         FilterConfig redirect = new RequestRedirectConfig(AT, null, "c.test", null, null, 302, List.of());
         FilterConfig second = headers(3);
-        assertThat(FilterAssembly.inOrder(List.of(rewrite, first, redirect, second)))
+        assertThat(FilterTypes.inOrder(List.of(rewrite, first, redirect, second)))
                 .containsExactly(redirect, first, second, rewrite);
     }
 

@@ -10,10 +10,10 @@ import dev.gateway.config.yaml.Json;
 import dev.gateway.connect.LocalAddresses;
 import dev.gateway.connect.OwnListeners;
 import dev.gateway.exchange.route.Router;
+import dev.gateway.exchange.route.assembly.FilterAssembly;
 import dev.gateway.exchange.route.assembly.RouteAssembly;
 import dev.gateway.filter.FilterStates;
 import dev.gateway.filter.SharedServices;
-import dev.gateway.filter.assembly.FilterAssembly;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.path.PathNormalizer;
 import dev.gateway.status.explain.Explanation.NearMiss;
@@ -285,8 +285,8 @@ class ExplainerTest {
                 .containsSubsequence(
                         "    waits up to 3s if no endpoint can be reached",
                         "    budget 20 % of requests, at least 10/s",
-                        "  hedge: at another endpoint after p99.9 of the rule's answers, at least 10ms, for GET/HEAD/OPTIONS"
-                                + " without a body",
+                        "  hedge: at another endpoint after p99.9 of the rule's answers, at least 10ms, for"
+                                + " GET/HEAD/OPTIONS without a body",
                         "    budget 7 % of requests",
                         "  preserveHost: true",
                         "  upgrades: websocket")

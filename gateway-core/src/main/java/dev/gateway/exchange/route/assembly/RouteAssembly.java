@@ -10,7 +10,6 @@ import dev.gateway.exchange.route.Router;
 import dev.gateway.exchange.route.RouterBuilder;
 import dev.gateway.exchange.route.WeightedTarget;
 import dev.gateway.files.StartException;
-import dev.gateway.filter.assembly.FilterAssembly;
 import dev.gateway.format.Durations;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.path.PathForm;

@@ -9,6 +9,7 @@ import dev.gateway.config.yaml.type.FeatureList;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.plugin.FilterPlace;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
@@ -122,6 +123,13 @@ public final class FilterTypes {
     /** Whether requests pass one filter before another, wherever a rule has them. */
     public static boolean runsBefore(FilterConfig filter, FilterConfig other) {
         return order(filter) < order(other);
+    }
+
+    /** Returns the filters of a rule in the order in which they see requests. */
+    public static List<FilterConfig> inOrder(List<FilterConfig> filters) {
+        List<FilterConfig> sorted = new ArrayList<>(filters);
+        sorted.sort(Comparator.comparingInt(FilterTypes::order));
+        return sorted;
     }
 
     /** Returns where in the order of all filters a filter runs. */

@@ -1,15 +1,15 @@
-package dev.gateway.filter.assembly;
+package dev.gateway.exchange.route.assembly;
 
 import dev.gateway.config.filter.FilterConfig;
-import dev.gateway.config.filter.PluginFilterConfig;
-import dev.gateway.config.filter.UncheckedFilterConfig;
 import dev.gateway.config.route.RuleConfig;
 import dev.gateway.config.yaml.schema.filter.FilterTypes;
 import dev.gateway.files.StartException;
 import dev.gateway.filter.Filter;
+import dev.gateway.filter.FilterFeature;
 import dev.gateway.filter.FilterSite;
 import dev.gateway.filter.FilterStates;
 import dev.gateway.filter.SharedServices;
+import dev.gateway.filter.assembly.BuiltInFilters;
 import dev.gateway.filter.plugin.PluginFilters;
 import dev.gateway.filter.timing.FilterTimings;
 import dev.gateway.message.FieldName;
@@ -26,6 +26,9 @@ public final class FilterAssembly {
     private final SharedServices services;
     private final Map<String, Upstream> upstreams;
     private final boolean timed;
+
+    /** A filter, and its place in the order of {@link BuiltInFilters}. */
+    private record Placed(int order, Filter filter) {}
 
     /**
      * Makes one.
@@ -63,28 +66,22 @@ public final class FilterAssembly {
                     FilterTypes.order(config), timed ? FilterTimings.timed(filter, config.type(), states) : filter));
         }
         if (answer != 0) {
-            filters.add(BuiltInFilters.answering(answer));
+            filters.add(new Placed(BuiltInFilters.orderOfAnswers(), BuiltInFilters.answering(answer)));
         }
-        List<Filter> chain = new ArrayList<>(Placed.inOrder(filters));
+        filters.sort(Comparator.comparingInt(Placed::order)); // of equal places, the first one stays first
+        List<Filter> chain = new ArrayList<>();
+        filters.forEach(each -> chain.add(each.filter));
         chain.addAll(PluginFilters.nets(rule.filters()));
         return chain;
     }
 
     private static Filter create(FilterConfig config, FilterSite site) throws StartException {
-        return config instanceof PluginFilterConfig || config instanceof UncheckedFilterConfig
-                ? PluginFilters.create(config)
-                : BuiltInFilters.create(config, site);
+        FilterFeature<?> feature = BuiltInFilters.of(config.getClass());
+        return feature == null ? PluginFilters.create(config) : feature.createOf(config, site);
     }
 
     /** Returns the states that outlive a generation, of filters and of other parts that count. */
     public FilterStates.Prepared states() {
         return states;
-    }
-
-    /** Returns the filters of a rule in the order in which they see requests. */
-    public static List<FilterConfig> inOrder(List<FilterConfig> filters) {
-        List<FilterConfig> sorted = new ArrayList<>(filters);
-        sorted.sort(Comparator.comparingInt(FilterTypes::order));
-        return sorted;
     }
 }
