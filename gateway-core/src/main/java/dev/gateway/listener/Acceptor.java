@@ -14,6 +14,7 @@ import io.netty.channel.EventLoopGroup;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.net.UnixDomainSocketAddress;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -75,16 +76,20 @@ final class Acceptor {
         } catch (IOException | RuntimeException e) {
             acceptor.close();
             throw new IOException(
-                    "listener " + settings.name() + " cannot be bound to " + settings.bound() + ": " + FailureText.of(e)
-                            + hint(e, settings.bound()),
+                    "listener " + settings.name() + " cannot be bound to " + text(settings.bound()) + ": "
+                            + FailureText.of(e) + hint(e, settings.bound()),
                     e);
         }
         return acceptor;
     }
 
-    private static String hint(Exception failure, ListenerSettings.Address bound) {
+    private static String text(SocketAddress bound) {
+        return bound instanceof InetSocketAddress tcp ? tcp.getHostString() + ":" + tcp.getPort() : bound.toString();
+    }
+
+    private static String hint(Exception failure, SocketAddress bound) {
         boolean denied = String.valueOf(failure.getMessage()).contains("Permission denied");
-        return denied && bound instanceof ListenerSettings.Address.Tcp
+        return denied && bound instanceof InetSocketAddress
                 ? ": ports below 1024 need the capability CAP_NET_BIND_SERVICE, as deploy/systemd has it"
                 : "";
     }
@@ -94,8 +99,8 @@ final class Acceptor {
             inherited = true;
             return;
         }
-        if (settings.bound() instanceof ListenerSettings.Address.Unix unix) {
-            SocketFile prepared = SocketFile.prepare(unix.path(), settings.sharing() != Sharing.NONE);
+        if (settings.bound() instanceof UnixDomainSocketAddress unix) {
+            SocketFile prepared = SocketFile.prepare(unix.getPath(), settings.sharing() != Sharing.NONE);
             bind(loops.get(0), transport.group(), transport.unixAddress(prepared.bound()));
             file = prepared;
             prepared.claim();
@@ -125,10 +130,8 @@ final class Acceptor {
         }
     }
 
-    private SocketAddress address(ListenerSettings.Address address) {
-        return address instanceof ListenerSettings.Address.Unix unix
-                ? transport.unixAddress(unix.path())
-                : ((ListenerSettings.Address.Tcp) address).address();
+    private SocketAddress address(SocketAddress address) {
+        return address instanceof UnixDomainSocketAddress unix ? transport.unixAddress(unix.getPath()) : address;
     }
 
     private void takeOver(int descriptor, SocketAddress address) throws IOException {
@@ -213,7 +216,8 @@ final class Acceptor {
             turnedAway = able;
             if (!able && file == null) {
                 log.info(
-                        "listener {}: connections that arrive while it closes may be reset, as the system permits no socket filter",
+                        "listener {}: connections that arrive while it closes may be reset, as the system permits no"
+                                + " socket filter",
                         settings.name());
             }
         }

@@ -9,8 +9,7 @@ import dev.gateway.protocol.tcp.TcpServerSettings;
 import dev.gateway.stream.ClientNetwork;
 import dev.gateway.stream.SourceAddress;
 import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.nio.file.Path;
+import java.net.SocketAddress;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -18,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * What a listener binds and how it treats connections.
  *
  * @param index the {@code listener} of its connections, the same in all generations; negative for the admin listener
- * @param bound the address to bind
+ * @param bound the address to bind: port 0 for any free one; the file of a Unix-domain socket is made at the start and
+ *     removed at the end
  * @param sharing which other processes may listen there, if the platform supports it
  * @param limits limits of connections
  * @param tls null for cleartext
@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 public record ListenerSettings(
         int index,
         String name,
-        Address bound,
+        SocketAddress bound,
         Sharing sharing,
         Limits limits,
         @Nullable ServerTls tls,
@@ -112,25 +112,6 @@ public record ListenerSettings(
         SPREAD,
         /** Other processes may. The one that has started last gets all connections. */
         LAST_GETS_ALL
-    }
-
-    /** The address of a listener. Its text is as people write it. */
-    public sealed interface Address {
-        /** A TCP address; port 0 for any free one. */
-        record Tcp(InetSocketAddress address) implements Address {
-            @Override
-            public String toString() {
-                return address.getHostString() + ":" + address.getPort();
-            }
-        }
-
-        /** A Unix-domain socket. Its file is created at the start and removed at the end. */
-        record Unix(Path path) implements Address {
-            @Override
-            public String toString() {
-                return path.toString();
-            }
-        }
     }
 
     /**

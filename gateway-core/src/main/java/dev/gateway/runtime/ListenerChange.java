@@ -15,6 +15,8 @@ import dev.gateway.listener.ListenerSettings;
 import dev.gateway.listener.assembly.ListenerAssembly;
 import dev.gateway.net.tls.ServerTlsSettings;
 import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.security.GeneralSecurityException;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -38,7 +40,7 @@ final class ListenerChange {
     private final FilterStates.Prepared states;
     private final Map<String, Integer> indexes;
     private final Map<String, Listeners.Serving> before = new HashMap<>(); // by name
-    private final Map<ListenerSettings.Address, Listener> addresses = new HashMap<>(); // that nobody wants yet
+    private final Map<SocketAddress, Listener> addresses = new HashMap<>(); // that nobody wants yet
     private final List<Planned> planned = new ArrayList<>();
     private final List<Listener> bound = new ArrayList<>();
     private final List<ListenerTls> read = new ArrayList<>();
@@ -132,15 +134,14 @@ final class ListenerChange {
         }
     }
 
-    private @Nullable Listener take(ListenerSettings.Address address) {
+    private @Nullable Listener take(SocketAddress address) {
         // At a start there are none, and the address is not hashed: a record's hash is linked at first, for 20 ms.
         return addresses.isEmpty() || !isFixed(address) ? null : addresses.remove(address);
     }
 
     /** Any free port is another one for each that wants it. */
-    private static boolean isFixed(ListenerSettings.Address address) {
-        return !(address instanceof ListenerSettings.Address.Tcp tcp)
-                || tcp.address().getPort() != 0;
+    private static boolean isFixed(SocketAddress address) {
+        return !(address instanceof InetSocketAddress tcp) || tcp.getPort() != 0;
     }
 
     private void planAdmin() throws StartException {

@@ -11,6 +11,7 @@ import dev.gateway.listener.ListenerSettings;
 import dev.gateway.listener.OpenConnection;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.UnixDomainSocketAddress;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.util.ArrayList;
@@ -131,7 +132,8 @@ public final class Listeners {
                 && tls.clients().caChange() == TlsConfig.CaChange.CLOSE
                 && !before.tls().acceptsSameClients(now.tls())) {
             log.info(
-                    "Listener {} verifies client certificates otherwise now (clientAuth, caFile or crlFile), so the gateway closes its connections",
+                    "Listener {} verifies client certificates otherwise now (clientAuth, caFile or crlFile), so the"
+                            + " gateway closes its connections",
                     config.name());
             listener.closeConnections();
         }
@@ -221,8 +223,8 @@ public final class Listeners {
 
     /** Returns where a listener can be reached. */
     public static String url(Listener listener) {
-        if (listener.settings().bound() instanceof ListenerSettings.Address.Unix unix) {
-            return "unix:" + unix.path();
+        if (listener.settings().bound() instanceof UnixDomainSocketAddress unix) {
+            return "unix:" + unix.getPath();
         }
         InetSocketAddress address = (InetSocketAddress) listener.address();
         String host = address.getAddress().isAnyLocalAddress()
@@ -270,15 +272,15 @@ public final class Listeners {
                 .toList();
         List<Path> files = serving.stream()
                 .map(each -> each.listener().settings().bound())
-                .filter(ListenerSettings.Address.Unix.class::isInstance)
-                .map(bound -> ((ListenerSettings.Address.Unix) bound).path())
+                .filter(UnixDomainSocketAddress.class::isInstance)
+                .map(bound -> ((UnixDomainSocketAddress) bound).getPath())
                 .toList();
         tunnels.listensOn(
                 all,
                 files,
                 admin != null && admin.address() instanceof InetSocketAddress tcp ? tcp : null,
-                admin != null && admin.settings().bound() instanceof ListenerSettings.Address.Unix unix
-                        ? unix.path()
+                admin != null && admin.settings().bound() instanceof UnixDomainSocketAddress unix
+                        ? unix.getPath()
                         : null);
     }
 

@@ -45,7 +45,7 @@ class AcceptGateTest {
         ListenerSettings settings = new ListenerSettings(
                 0,
                 "web",
-                new ListenerSettings.Address.Tcp(new InetSocketAddress(0)),
+                new InetSocketAddress(0),
                 ListenerSettings.Sharing.NONE,
                 new ListenerSettings.Limits(0, 0),
                 null,

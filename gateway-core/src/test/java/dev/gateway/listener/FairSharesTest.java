@@ -38,7 +38,7 @@ class FairSharesTest {
         return new ListenerSettings(
                 0,
                 "admin",
-                new ListenerSettings.Address.Tcp(new InetSocketAddress(0)),
+                new InetSocketAddress(0),
                 ListenerSettings.Sharing.NONE,
                 new ListenerSettings.Limits(maxConnections, MAX_PER_ADDRESS),
                 null,

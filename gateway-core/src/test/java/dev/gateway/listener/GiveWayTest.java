@@ -43,7 +43,7 @@ class GiveWayTest {
         ListenerSettings settings = new ListenerSettings(
                 0,
                 "web",
-                new ListenerSettings.Address.Tcp(new InetSocketAddress(0)),
+                new InetSocketAddress(0),
                 ListenerSettings.Sharing.NONE,
                 new ListenerSettings.Limits(0, 0),
                 null,

@@ -29,6 +29,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -52,8 +53,7 @@ final class ListenerRig {
     final BlockingQueue<Call> held = new LinkedBlockingQueue<>();
     private final List<Listener> listeners = new ArrayList<>();
 
-    ListenerSettings.Address bound =
-            new ListenerSettings.Address.Tcp(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+    SocketAddress bound = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
     String name = "web";
     boolean reusePort;
     int maxConnections;
@@ -102,9 +102,7 @@ final class ListenerRig {
     /** Returns the settings that the fields say now. */
     ListenerSettings settings() {
         Http1ServerSettings http1 = new Http1ServerSettings(
-                HeadLimits.DEFAULT,
-                new ConnectionTimeouts(requestHeadersMillis, 0, idleMillis, 0, PATIENCE_MILLIS),
-                false);
+                HeadLimits.DEFAULT, new ConnectionTimeouts(requestHeadersMillis, 0, idleMillis, 0, PATIENCE_MILLIS), false);
         return new ListenerSettings(
                 0,
                 name,

@@ -205,7 +205,7 @@ class ListenerTest {
 
     @Test
     void aSocketFileIsBoundBySomebodyBeforeAnythingIsAccepted() throws Exception {
-        rig.bound = new ListenerSettings.Address.Unix(directory.resolve("gateway.sock"));
+        rig.bound = UnixDomainSocketAddress.of(directory.resolve("gateway.sock"));
         rig.bind();
         assertThatThrownBy(rig::bind).hasMessageContaining("another process listens on it");
         assertThat(directory).isDirectoryContaining("glob:**/gateway.sock");
@@ -236,7 +236,7 @@ class ListenerTest {
     }
 
     private Listener listenOn(Path file) throws IOException {
-        rig.bound = new ListenerSettings.Address.Unix(file);
+        rig.bound = UnixDomainSocketAddress.of(file);
         return rig.listen();
     }
 
@@ -245,7 +245,7 @@ class ListenerTest {
     @Test
     void aPortInUseIsAnErrorThatNamesListenerAndAddress() throws Exception {
         Listener first = rig.listen();
-        rig.bound = new ListenerSettings.Address.Tcp((InetSocketAddress) first.address());
+        rig.bound = (InetSocketAddress) first.address();
         assertThatThrownBy(rig::listen)
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("web")
@@ -273,7 +273,7 @@ class ListenerTest {
         try (ServerSocketChannel earlier = ServerSocketChannel.open()) {
             earlier.setOption(StandardSocketOptions.SO_REUSEPORT, true);
             earlier.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 100);
-            rig.bound = new ListenerSettings.Address.Tcp((InetSocketAddress) earlier.getLocalAddress());
+            rig.bound = (InetSocketAddress) earlier.getLocalAddress();
             Listener listener = rig.bind();
             for (int i = 0; i < 30; i++) {
                 ListenerRig.connect(listener).close();
@@ -296,7 +296,7 @@ class ListenerTest {
             try (Hammer hammer = new Hammer((InetSocketAddress) first.address())) {
                 hammer.awaitAnswers(50);
                 latter.reusePort = true;
-                latter.bound = new ListenerSettings.Address.Tcp((InetSocketAddress) first.address());
+                latter.bound = (InetSocketAddress) first.address();
                 latter.listen();
                 hammer.awaitAnswers(50);
                 assertThat(first.giveWay()).isTrue();
@@ -322,7 +322,7 @@ class ListenerTest {
             Listener first = former.listen();
             try (Hammer hammer = new Hammer((InetSocketAddress) first.address())) {
                 latter.reusePort = true;
-                latter.bound = new ListenerSettings.Address.Tcp((InetSocketAddress) first.address());
+                latter.bound = (InetSocketAddress) first.address();
                 Listener second = latter.listen();
                 hammer.awaitAnswers(50);
                 assertThat(second.giveWay()).isTrue();

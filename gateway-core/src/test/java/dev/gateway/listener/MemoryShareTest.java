@@ -49,8 +49,8 @@ class MemoryShareTest {
     /** Has a connection hold half of the memory; returns whether another one of the same peer is served then. */
     private boolean isServedBesideHalf() throws Exception {
         SocketAddress listening = rig.listen().address();
-        SocketAddress address = rig.bound instanceof ListenerSettings.Address.Unix unix
-                ? UnixDomainSocketAddress.of(unix.path())
+        SocketAddress address = rig.bound instanceof UnixDomainSocketAddress unix
+                ? UnixDomainSocketAddress.of(unix.getPath())
                 : listening;
         try (SocketChannel first = SocketChannel.open(address)) {
             first.write(request("/held"));
@@ -93,7 +93,7 @@ class MemoryShareTest {
 
     @Test
     void clientsOfASocketFileHaveNoShare() throws Exception {
-        rig.bound = new ListenerSettings.Address.Unix(directory.resolve("gateway.sock"));
+        rig.bound = UnixDomainSocketAddress.of(directory.resolve("gateway.sock"));
         assertThat(isServedBesideHalf()).isTrue();
     }
 }

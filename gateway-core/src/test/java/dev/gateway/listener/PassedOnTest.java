@@ -178,7 +178,7 @@ class PassedOnTest {
         ListenerSettings settings = new ListenerSettings(
                 0,
                 "db",
-                new ListenerSettings.Address.Tcp(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)),
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                 ListenerSettings.Sharing.NONE,
                 new ListenerSettings.Limits(0, 0),
                 null,

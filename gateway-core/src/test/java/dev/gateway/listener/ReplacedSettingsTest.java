@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.gateway.net.tls.ServerTls;
 import java.io.IOException;
 import java.net.Socket;
+import java.net.UnixDomainSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
@@ -151,7 +152,7 @@ class ReplacedSettingsTest {
     @Test
     void aSocketFileThatWasTakenOverIsNotRemovedByItsFormerListener() throws Exception {
         Path file = directory.resolve("web.sock");
-        rig.bound = new ListenerSettings.Address.Unix(file);
+        rig.bound = UnixDomainSocketAddress.of(file);
         Listener former = rig.listen();
         rig.name = "heir";
         Listener heir = rig.stopLater(former.succeededBy(rig.loops(), rig.settings()));
@@ -165,7 +166,7 @@ class ReplacedSettingsTest {
     void whatCouldNotBeBoundKeepsNoCertificates() throws Exception {
         Listener listener = rig.listen();
         ListenerRig other = new ListenerRig();
-        other.bound = new ListenerSettings.Address.Tcp((java.net.InetSocketAddress) listener.address());
+        other.bound = (java.net.InetSocketAddress) listener.address();
         other.tls = Clients.serverTls(directory, 1);
         try {
             assertThatThrownBy(other::bind).isInstanceOf(IOException.class).hasMessageContaining("web");

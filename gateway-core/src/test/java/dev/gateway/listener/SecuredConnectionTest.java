@@ -56,7 +56,7 @@ class SecuredConnectionTest {
         ListenerSettings settings = new ListenerSettings(
                 0,
                 "web",
-                new ListenerSettings.Address.Tcp(new InetSocketAddress(0)),
+                new InetSocketAddress(0),
                 ListenerSettings.Sharing.NONE,
                 new ListenerSettings.Limits(0, 0),
                 null,

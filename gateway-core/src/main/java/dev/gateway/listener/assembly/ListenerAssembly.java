@@ -23,7 +23,8 @@ import dev.gateway.protocol.http2.Http2ServerSettings;
 import dev.gateway.protocol.tcp.TcpServerSettings;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.nio.file.Path;
+import java.net.SocketAddress;
+import java.net.UnixDomainSocketAddress;
 import java.security.GeneralSecurityException;
 import java.util.ArrayList;
 import java.util.List;
@@ -100,11 +101,10 @@ public final class ListenerAssembly {
     }
 
     /** Returns where a listener is to be bound; looks a name up. */
-    public static ListenerSettings.Address address(BindConfig bind) {
-        Path unix = bind.unix();
-        return unix != null
-                ? new ListenerSettings.Address.Unix(unix)
-                : new ListenerSettings.Address.Tcp(new InetSocketAddress(bind.address(), bind.port()));
+    public static SocketAddress address(BindConfig bind) {
+        return bind.unix() != null
+                ? UnixDomainSocketAddress.of(bind.unix())
+                : new InetSocketAddress(bind.address(), bind.port());
     }
 
     /**
