@@ -1,18 +1,21 @@
 package dev.gateway.benchmarks;
 
+import dev.gateway.config.observe.AccessLogConfig;
+import dev.gateway.config.observe.AccessLogConfig.Choice;
+import dev.gateway.config.observe.AccessLogConfig.Exchanges;
 import dev.gateway.config.observe.AccessLogConfig.Format;
 import dev.gateway.config.observe.AccessLogConfig.Lines;
+import dev.gateway.config.observe.AccessLogConfig.Redact;
+import dev.gateway.config.observe.AccessLogConfig.Target;
 import dev.gateway.config.observe.TracingConfig;
 import dev.gateway.config.observe.TracingConfig.Propagator;
+import dev.gateway.config.value.Position;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.observe.ExchangeRecord;
-import dev.gateway.observe.LogPolicy;
 import dev.gateway.observe.accesslog.AccessLog;
-import dev.gateway.observe.accesslog.AccessLogSettings;
-import dev.gateway.observe.accesslog.LogTarget;
 import dev.gateway.observe.accesslog.ReceiverAddresses;
 import dev.gateway.observe.accesslog.Redaction;
 import dev.gateway.observe.otlp.Link;
@@ -33,11 +36,11 @@ import dev.gateway.upstream.stream.StreamOpener;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.util.AsciiString;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -66,7 +69,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 5, time = 1)
 @Fork(1)
 public class RecordBenchmark {
-    private static final AccessLogSettings.Redacted NOTHING = new AccessLogSettings.Redacted(Set.of(), Set.of());
+    private static final Redaction NOTHING = new Redaction(Redaction.Hidden.NOTHING);
     private static final AsciiString AGENT =
             new AsciiString("Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101");
 
@@ -100,8 +103,14 @@ public class RecordBenchmark {
                     default -> Format.OFF;
                 };
         AccessLog.Change change = accessLog.prepare(
-                new AccessLogSettings(Lines.of(format), LogPolicy.ALL, NOTHING),
-                new LogTarget.File(Path.of("/dev/null"), null));
+                new AccessLogConfig(
+                        Position.NOWHERE,
+                        Lines.of(format),
+                        new Target(Path.of("/dev/null"), null, null),
+                        new Choice(Exchanges.ALL, 1.0),
+                        new Redact(Position.NOWHERE, List.of(), List.of())),
+                NOTHING,
+                OutputStream.nullOutputStream());
         CompletableFuture<Void> done = CompletableFuture.runAsync(change::commit);
         while (!done.isDone()) {
             loop.runPendingTasks();
@@ -119,7 +128,7 @@ public class RecordBenchmark {
                             1_000,
                             new Receiver.Service("gateway", "dev", "benchmark")),
                     new SpanExport.Batches(5_000, 2048, 512),
-                    new Redaction(NOTHING),
+                    NOTHING,
                     new AtomicLong());
             made.start();
             spans = made.newLoop(wheel);

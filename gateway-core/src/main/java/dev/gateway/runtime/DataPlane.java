@@ -26,6 +26,7 @@ import dev.gateway.observe.CompositeObserver;
 import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.observe.accesslog.AccessLog;
 import dev.gateway.observe.accesslog.LogAssembly;
+import dev.gateway.observe.accesslog.Redaction;
 import dev.gateway.observe.meters.GatewayMeters;
 import dev.gateway.observe.metrics.LoopMetrics;
 import dev.gateway.observe.metrics.Metrics;
@@ -295,7 +296,7 @@ public final class DataPlane {
     AccessLog.Change prepareLog(GatewayConfig config) throws StartException {
         AccessLogConfig wanted = config.accessLog();
         try {
-            return accessLog.prepare(LogAssembly.settings(config), LogAssembly.target(wanted, environment.out()));
+            return accessLog.prepare(wanted, new Redaction(LogAssembly.hidden(config)), environment.out());
         } catch (IOException e) {
             throw StartException.at(wanted.position(), e);
         }

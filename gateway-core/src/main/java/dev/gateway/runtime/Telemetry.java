@@ -13,7 +13,6 @@ import dev.gateway.files.StartException;
 import dev.gateway.format.Durations;
 import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.observe.RecordedExchanges;
-import dev.gateway.observe.accesslog.AccessLogSettings;
 import dev.gateway.observe.accesslog.LogAssembly;
 import dev.gateway.observe.accesslog.Redaction;
 import dev.gateway.observe.metrics.Metrics;
@@ -81,10 +80,9 @@ public final class Telemetry {
     }
 
     /** What a configuration says of it. */
-    private record Wanted(
-            OtlpConfig otlp, TracingConfig tracing, MetricsConfig metrics, AccessLogSettings.Redacted redacted) {
+    private record Wanted(OtlpConfig otlp, TracingConfig tracing, MetricsConfig metrics, Redaction.Hidden hidden) {
         static Wanted of(GatewayConfig config) {
-            return new Wanted(config.otlp(), config.tracing(), config.metrics(), LogAssembly.redacted(config));
+            return new Wanted(config.otlp(), config.tracing(), config.metrics(), LogAssembly.hidden(config));
         }
 
         boolean isSame(@Nullable Wanted other) {
@@ -92,7 +90,7 @@ public final class Telemetry {
                     && ConfigEquality.isSame(otlp, other.otlp)
                     && ConfigEquality.isSame(tracing, other.tracing)
                     && ConfigEquality.isSame(metrics, other.metrics)
-                    && redacted.equals(other.redacted);
+                    && hidden.equals(other.hidden);
         }
 
         List<Path> files() {
@@ -280,7 +278,7 @@ public final class Telemetry {
                         Durations.millis(batches.scheduleDelay()),
                         batches.maxQueueSize(),
                         batches.maxExportBatchSize()),
-                new Redaction(wanted.redacted),
+                new Redaction(wanted.hidden),
                 droppedSpans);
     }
 

@@ -5,6 +5,7 @@ import dev.gateway.config.value.ConfigEquality;
 import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.time.TimerWheel;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -23,7 +24,7 @@ public final class AccessLog implements AutoCloseable {
     private final LogWriter.Limits limits;
     private final ReceiverAddresses addresses;
     private volatile @Nullable LogWriter writer; // null while there are no lines
-    private @Nullable LogTarget target;
+    private AccessLogConfig.@Nullable Target target; // of the writer
 
     /**
      * Makes a log without lines.
@@ -48,27 +49,28 @@ public final class AccessLog implements AutoCloseable {
 
     /** A change that has been prepared, and that one of the two methods ends. */
     public final class Change {
-        private final AccessLogSettings settings;
-        private final @Nullable LogTarget wanted;
+        private final AccessLogConfig config;
+        private final Redaction redaction;
         private final @Nullable LogDestination opened; // null if the current one is kept, or there is none
 
-        private Change(AccessLogSettings settings, @Nullable LogTarget wanted, @Nullable LogDestination opened) {
-            this.settings = settings;
-            this.wanted = wanted;
+        private Change(AccessLogConfig config, Redaction redaction, @Nullable LogDestination opened) {
+            this.config = config;
+            this.redaction = redaction;
             this.opened = opened;
         }
 
         /** Makes it: lines of what ends from now on look and go as wanted. Returns when every loop does so. */
         public void commit() {
             LogWriter former = writer;
-            LogWriter next = wanted == null ? null : opened == null ? former : new LogWriter(opened, limits, dropped);
+            boolean off = config.lines().format() == AccessLogConfig.Format.OFF;
+            LogWriter next = off ? null : opened == null ? former : new LogWriter(opened, limits, dropped);
             List<CompletableFuture<Void>> done = new ArrayList<>();
             for (LoopAccessLog loop : loops) {
-                done.add(CompletableFuture.runAsync(() -> loop.use(settings, next), loop.executor()));
+                done.add(CompletableFuture.runAsync(() -> loop.use(config, redaction, next), loop.executor()));
             }
             CompletableFuture.allOf(done.toArray(CompletableFuture<?>[]::new)).join();
             writer = next;
-            target = wanted;
+            target = off ? null : config.target();
             if (former != null && former != next) {
                 former.close();
             }
@@ -89,18 +91,29 @@ public final class AccessLog implements AutoCloseable {
     /**
      * Opens what another look or place needs. Where the place is the one of before, it stays open.
      *
+     * @param out the process's standard output, which throws what it cannot write
      * @throws IOException if it cannot be opened; then all is as it was
      */
-    public Change prepare(AccessLogSettings settings, LogTarget wanted) throws IOException {
-        if (settings.lines().format() == AccessLogConfig.Format.OFF) {
-            return new Change(settings, null, null);
+    public Change prepare(AccessLogConfig config, Redaction redaction, OutputStream out) throws IOException {
+        boolean opens = config.lines().format() != AccessLogConfig.Format.OFF
+                && !ConfigEquality.isSame(target, config.target());
+        return new Change(config, redaction, opens ? open(config.target(), out, addresses) : null);
+    }
+
+    /** Opens a place. */
+    static LogDestination open(AccessLogConfig.Target target, OutputStream out, ReceiverAddresses addresses)
+            throws IOException {
+        if (target.syslog() != null) {
+            return new SyslogDestination(target.syslog(), addresses);
         }
-        return new Change(settings, wanted, ConfigEquality.isSame(target, wanted) ? null : wanted.open(addresses));
+        return target.file() == null
+                ? new StreamDestination(out)
+                : new FileDestination(target.file(), target.rotation(), System::nanoTime);
     }
 
     /** The same of a destination that is open. */
-    Change prepare(AccessLogSettings settings, LogTarget wanted, LogDestination opened) {
-        return new Change(settings, wanted, opened);
+    Change prepare(AccessLogConfig config, Redaction redaction, LogDestination opened) {
+        return new Change(config, redaction, opened);
     }
 
     /** Returns the last failed exchanges of each event loop, which are kept also while there are no lines. */

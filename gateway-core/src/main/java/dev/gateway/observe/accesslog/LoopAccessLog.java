@@ -1,5 +1,6 @@
 package dev.gateway.observe.accesslog;
 
+import dev.gateway.config.observe.AccessLogConfig;
 import dev.gateway.config.observe.AccessLogConfig.Exchanges;
 import dev.gateway.config.observe.AccessLogConfig.Lines;
 import dev.gateway.observe.ExchangeObserver;
@@ -25,7 +26,7 @@ final class LoopAccessLog extends Timer implements ExchangeObserver {
     private final SplittableRandom random = new SplittableRandom();
     private final LineBuffer buffer = new LineBuffer();
     final RecentFailures failures = new RecentFailures();
-    private Redaction redaction = new Redaction(AccessLogSettings.OFF.redacted());
+    private Redaction redaction = new Redaction(Redaction.Hidden.NOTHING);
     private LogPolicy policy = LogPolicy.ALL;
     private @Nullable LogLine line; // null while there are no lines
     private @Nullable LogWriter writer;
@@ -40,11 +41,11 @@ final class LoopAccessLog extends Timer implements ExchangeObserver {
     }
 
     /** Continues with other fields and another destination; on the event loop. */
-    void use(AccessLogSettings settings, @Nullable LogWriter next) {
+    void use(AccessLogConfig config, Redaction redacting, @Nullable LogWriter next) {
         cancel();
         handOver();
-        redaction = new Redaction(settings.redacted());
-        Lines shown = settings.lines();
+        redaction = redacting;
+        Lines shown = config.lines();
         line = switch (shown.format()) {
             case JSON ->
                 shown.fields() == null
@@ -55,7 +56,7 @@ final class LoopAccessLog extends Timer implements ExchangeObserver {
                 new TemplateLine(Objects.requireNonNull(shown.template()).parts(), buffer, redaction);
             case OFF -> null;
         };
-        policy = settings.policy();
+        policy = LogAssembly.policy(config);
         writer = next;
     }
 

@@ -25,17 +25,27 @@ public final class Redaction {
             "X-Api-Key",
             "X-Auth-Token");
 
+    /**
+     * What is hidden besides headers that always are.
+     *
+     * @param queryKeys names of query parameters
+     */
+    public record Hidden(Set<String> queryKeys, Set<FieldName> headers) {
+        /** Nothing else. */
+        public static final Hidden NOTHING = new Hidden(Set.of(), Set.of());
+    }
+
     private final byte[][] queryKeys; // in lower case
     private final Set<FieldName> headers = new HashSet<>();
     private final BitSet known = new BitSet(); // of them, by their ids
 
     /** Makes it of what is configured, and what is always hidden. */
-    public Redaction(AccessLogSettings.Redacted redacted) {
-        queryKeys = redacted.queryKeys().stream()
+    public Redaction(Hidden hidden) {
+        queryKeys = hidden.queryKeys().stream()
                 .map(key -> key.toLowerCase(Locale.ROOT).getBytes(StandardCharsets.UTF_8))
                 .toArray(byte[][]::new);
         ALWAYS.forEach(name -> headers.add(FieldName.of(name)));
-        headers.addAll(redacted.headers());
+        headers.addAll(hidden.headers());
         headers.forEach(name -> known.set(name.id()));
     }
 

@@ -550,7 +550,7 @@ public final class RouteExplainer {
     private @Nullable String logged(RuleConfig rule) {
         AccessLogConfig log = config.accessLog();
         LogPolicy own = LogAssembly.policy(log, rule.accessLog());
-        LogPolicy policy = own != null ? own : LogAssembly.settings(config).policy();
+        LogPolicy policy = own != null ? own : LogAssembly.policy(log);
         if (log.lines().format() == AccessLogConfig.Format.OFF) {
             return "none, as there is no access log";
         }

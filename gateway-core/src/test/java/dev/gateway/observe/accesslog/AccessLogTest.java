@@ -6,13 +6,18 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.AppenderBase;
+import dev.gateway.config.observe.AccessLogConfig;
+import dev.gateway.config.observe.AccessLogConfig.Choice;
 import dev.gateway.config.observe.AccessLogConfig.Exchanges;
 import dev.gateway.config.observe.AccessLogConfig.Format;
 import dev.gateway.config.observe.AccessLogConfig.Lines;
+import dev.gateway.config.observe.AccessLogConfig.Redact;
+import dev.gateway.config.observe.AccessLogConfig.Target;
 import dev.gateway.config.observe.AccessLogTemplate;
 import dev.gateway.config.observe.AccessLogTemplate.Field;
 import dev.gateway.config.observe.AccessLogTemplate.Literal;
 import dev.gateway.config.observe.AccessLogTemplate.Part;
+import dev.gateway.config.value.Position;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.observe.ExchangeObserver;
@@ -21,7 +26,7 @@ import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.observe.LogPolicy;
 import dev.gateway.observe.NamedEndpoint;
 import dev.gateway.observe.Records;
-import dev.gateway.observe.accesslog.AccessLogSettings.Redacted;
+import dev.gateway.observe.accesslog.Redaction.Hidden;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
@@ -87,19 +92,31 @@ class AccessLogTest {
         }
     }
 
-    private static AccessLogSettings settings(Lines format) {
+    /** How lines look, and of what there are any. */
+    private record Settings(Lines lines, LogPolicy policy, Hidden hidden) {
+        AccessLogConfig config() {
+            return new AccessLogConfig(
+                    Position.NOWHERE,
+                    lines,
+                    new Target(null, null, null),
+                    new Choice(policy.exchanges(), policy.sample()),
+                    new Redact(Position.NOWHERE, List.of(), List.of()));
+        }
+    }
+
+    private static Settings settings(Lines format) {
         return settings(format, LogPolicy.ALL);
     }
 
-    private static AccessLogSettings settings(Lines format, LogPolicy policy) {
-        Redacted redacted = new Redacted(Set.of("token", "Api Key"), Set.of(FieldName.of("X-Secret")));
-        return new AccessLogSettings(format, policy, redacted);
+    private static Settings settings(Lines format, LogPolicy policy) {
+        Hidden hidden = new Hidden(Set.of("token", "Api Key"), Set.of(FieldName.of("X-Secret")));
+        return new Settings(format, policy, hidden);
     }
 
-    private Log log(AccessLogSettings settings, LogDestination destination, int queuedBatches) {
+    private Log log(Settings settings, LogDestination destination, int queuedBatches) {
         LogWriter writer = new LogWriter(destination, new LogWriter.Limits(queuedBatches, 5_000), dropped);
         LoopAccessLog loop = new LoopAccessLog(wheel);
-        loop.use(settings, writer);
+        loop.use(settings.config(), new Redaction(settings.hidden), writer);
         return new Log(loop, writer);
     }
 
@@ -111,7 +128,7 @@ class AccessLogTest {
         return line(settings(format), record);
     }
 
-    private String line(AccessLogSettings settings, ExchangeRecord record) {
+    private String line(Settings settings, ExchangeRecord record) {
         try (Log log = log(settings, new StreamDestination(written), 4)) {
             log.loop.onCompleted(record);
         }
@@ -139,10 +156,10 @@ class AccessLogTest {
         assertThat(line(JSON, record))
                 .isEqualTo(
                         "{\"time\":\"2023-11-14T22:13:20.123Z\",\"listener\":\"web\",\"client\":\"192.0.2.7\",\"peer\":\"192.0.2.7\","
-                                + "\"method\":\"GET\",\"scheme\":\"http\",\"authority\":\"shop.example.com\","
-                                + "\"path\":\"/a?b=c\",\"protocol\":\"HTTP/1.1\",\"status\":502,\"cause\":\"connect_failed\",\"detail\":\"made"
-                                + " by the test\",\"route\":\"shop\",\"upstream\":\"app\","
-                                + "\"endpoint\":\"app.test:9000\",\"attempts\":1,\"generation\":7,\"receivedBytes\":0,\"sentBytes\":42,\"durationMicros\":3000,\"pendingMicros\":1,\"connectMicros\":1,\"responseMicros\":1000,\"bodyMicros\":1998,\"userAgent\":\"curl/8\"}\n");
+                            + "\"method\":\"GET\",\"scheme\":\"http\",\"authority\":\"shop.example.com\","
+                            + "\"path\":\"/a?b=c\",\"protocol\":\"HTTP/1.1\",\"status\":502,\"cause\":\"connect_failed\",\"detail\":\"made"
+                            + " by the"
+                            + " test\",\"route\":\"shop\",\"upstream\":\"app\",\"endpoint\":\"app.test:9000\",\"attempts\":1,\"generation\":7,\"receivedBytes\":0,\"sentBytes\":42,\"durationMicros\":3000,\"pendingMicros\":1,\"connectMicros\":1,\"responseMicros\":1000,\"bodyMicros\":1998,\"userAgent\":\"curl/8\"}\n");
     }
 
     @Test
@@ -169,10 +186,10 @@ class AccessLogTest {
         String begin = "{\"time\":\"2023-11-14T22:13:20.123Z\",\"kind\":\"tunnel\",\"record\":\"";
         String who =
                 "\",\"listener\":\"web\",\"client\":\"192.0.2.7\",\"peer\":\"192.0.2.7\",\"identity\":\"ci\",\"method\":\"CONNECT\","
-                        + "\"scheme\":\"http\",\"authority\":\"api.example.com:443\",\"protocol\":\"HTTP/1.1\",\"status\":200,"
-                        + "\"route\":\"shop\",\"upstream\":\"app\",\"endpoint\":\"app.test:9000\","
-                        + "\"dialed\":\"192.0.2.9:3128\",\"parent\":\"https://proxy.test:3128\",\"attempts\":1,"
-                        + "\"generation\":7,";
+                    + "\"scheme\":\"http\",\"authority\":\"api.example.com:443\",\"protocol\":\"HTTP/1.1\",\"status\":200,"
+                    + "\"route\":\"shop\",\"upstream\":\"app\",\"endpoint\":\"app.test:9000\","
+                    + "\"dialed\":\"192.0.2.9:3128\",\"parent\":\"https://proxy.test:3128\",\"attempts\":1,"
+                    + "\"generation\":7,";
         String times = ",\"pendingMicros\":1,\"connectMicros\":1,\"responseMicros\":1000,\"bodyMicros\":";
         assertThat(written.toString(StandardCharsets.US_ASCII).lines())
                 .containsExactly(
@@ -332,7 +349,8 @@ class AccessLogTest {
         long[] now = {0};
         LogWriter writer = new LogWriter(new StreamDestination(out), LogWriter.Limits.DEFAULT, dropped);
         LoopAccessLog observer = new LoopAccessLog(new TimerWheel(loop.eventLoop(), () -> now[0]));
-        observer.use(settings(COMBINED), writer);
+        Settings combined = settings(COMBINED);
+        observer.use(combined.config(), new Redaction(combined.hidden), writer);
         observer.onCompleted(Records.record("/1", 200, null));
         observer.onCompleted(Records.record("/2", 200, null));
         now[0] = TimeUnit.SECONDS.toNanos(1);
@@ -464,7 +482,7 @@ class AccessLogTest {
     void aMovedFileIsOpenedAnew(@TempDir Path directory) throws IOException {
         Path file = directory.resolve("access.log");
         Path moved = directory.resolve("access.log.1");
-        Log log = log(settings(COMBINED), new LogTarget.File(file, null).open(ReceiverAddresses.OF_MACHINE), 4);
+        Log log = log(settings(COMBINED), new FileDestination(file, null, System::nanoTime), 4);
         LoopAccessLog observer = log.loop;
         observer.onCompleted(Records.record("/old", 200, null));
         observer.handOver();
@@ -524,8 +542,8 @@ class AccessLogTest {
         ExchangeRecord record = Records.record("/", 200, null);
         assertThat(line(template("{requestHeader:Host} {responseHeader:Host}"), record))
                 .isEqualTo(record.authority + " -\n");
-        AccessLogSettings hiding = new AccessLogSettings(
-                template("{requestHeader:Host}"), LogPolicy.ALL, new Redacted(Set.of(), Set.of(FieldName.HOST)));
+        Settings hiding = new Settings(
+                template("{requestHeader:Host}"), LogPolicy.ALL, new Hidden(Set.of(), Set.of(FieldName.HOST)));
         assertThat(line(hiding, record)).endsWith("\n***\n");
         Objects.requireNonNull(record.fields).add(FieldName.HOST, "other.example");
         assertThat(line(template("{requestHeader:host}"), record)).endsWith("\nother.example\n");
@@ -588,7 +606,7 @@ class AccessLogTest {
                 .doesNotContain("t1")
                 .endsWith(" ***\n");
         assertThat(line(template("{requestHeader:Referer}"), record)).endsWith("?x=1&token=***\n");
-        Redaction all = new Redaction(new Redacted(Set.of(), Set.of(FieldName.REFERER)));
+        Redaction all = new Redaction(new Hidden(Set.of(), Set.of(FieldName.REFERER)));
         assertThat(all.headerValue(FieldName.REFERER, Records.bytes("https://a.example/"))
                         .toString())
                 .isEqualTo("***");
@@ -598,7 +616,7 @@ class AccessLogTest {
 
     @Test
     void ofASampleWhatHasFailedIsNeverMissing() {
-        AccessLogSettings few = settings(COMBINED, new LogPolicy(Exchanges.ALL, 0.1));
+        Settings few = settings(COMBINED, new LogPolicy(Exchanges.ALL, 0.1));
         try (Log log = log(few, new StreamDestination(written), 256)) {
             for (int i = 0; i < 1000; i++) {
                 log.loop.onCompleted(Records.record("/good", 200, null));
@@ -613,7 +631,7 @@ class AccessLogTest {
 
     @Test
     void aTunnelHasAllOfItsLinesOrNone() {
-        AccessLogSettings half = settings(JSON, new LogPolicy(Exchanges.ALL, 0.5));
+        Settings half = settings(JSON, new LogPolicy(Exchanges.ALL, 0.5));
         try (Log log = log(half, new StreamDestination(written), 256)) {
             for (int i = 0; i < 100; i++) {
                 ExchangeRecord record = Records.tunnel(Kind.TUNNEL, 200, null);

@@ -47,10 +47,10 @@ class FieldsLineTest {
     }
 
     private static FieldsLine lines(String fields, LineBuffer buffer) {
-        AccessLogSettings settings = LogAssembly.settings(config(fields));
-        Lines lines = settings.lines();
+        GatewayConfig config = config(fields);
+        Lines lines = config.accessLog().lines();
         return new FieldsLine(
-                lines, Objects.requireNonNull(lines.fields()), buffer, new Redaction(settings.redacted()));
+                lines, Objects.requireNonNull(lines.fields()), buffer, new Redaction(LogAssembly.hidden(config)));
     }
 
     private static String line(String fields, ExchangeRecord record, Moment moment) {
@@ -83,11 +83,10 @@ class FieldsLineTest {
         ExchangeRecord tunnel = Records.tunnel(Kind.TUNNEL, 200, null);
         for (ExchangeRecord record : List.of(record(), tunnel)) {
             LineBuffer buffer = new LineBuffer();
-            AccessLogSettings settings = LogAssembly.settings(config("{}"));
             new JsonLine(
                             new Lines(Format.JSON, null, List.of("Accept"), List.of(), null),
                             buffer,
-                            new Redaction(settings.redacted()))
+                            new Redaction(LogAssembly.hidden(config("{}"))))
                     .write(record, Moment.OPEN);
             assertThat(line("{}", record, Moment.OPEN)).isEqualTo(buffer.toString());
         }
@@ -132,7 +131,7 @@ class FieldsLineTest {
         assertThat(line(fields, record()))
                 .isEqualTo(
                         "{\"requestHeaders\":{\"accept\":\"*/*\"},\"tier\":\"go\\\"ld\",\"cache\":\"HIT\",\"code\":502,\"ms\":1700000000123,\"@line\":\"GET"
-                                + " /a?token=***&b=c HTTP/1.1\",\"stage\":\"prod\"}\n");
+                            + " /a?token=***&b=c HTTP/1.1\",\"stage\":\"prod\"}\n");
     }
 
     @Test
@@ -205,7 +204,7 @@ class FieldsLineTest {
     void theFieldsThatLinesHaveAreThoseThatCanBeLeftOut() {
         TreeMap<String, LogField> written = new TreeMap<>();
         LineBuffer buffer = new LineBuffer();
-        JsonLine line = new JsonLine(Lines.of(Format.JSON), buffer, new Redaction(AccessLogSettings.OFF.redacted())) {
+        JsonLine line = new JsonLine(Lines.of(Format.JSON), buffer, new Redaction(Redaction.Hidden.NOTHING)) {
             @Override
             void time(ExchangeRecord exchange) {
                 put(LogField.TIME, exchange);

@@ -24,12 +24,13 @@ class LogAssemblyTest {
     }
 
     private static String jwt(String place) {
-        return "{type: JWT, jwt: {providers: [{issuer: 'https://a.example', audiences: [a], jwksUrl: 'https://a.example/k'}], "
+        return "{type: JWT, jwt: {providers: [{issuer: 'https://a.example', audiences: [a], jwksUrl:"
+                + " 'https://a.example/k'}], "
                 + place + "}}";
     }
 
     private static String url(GatewayConfig config, String url) {
-        return new Redaction(LogAssembly.settings(config).redacted())
+        return new Redaction(LogAssembly.hidden(config))
                 .url(new AsciiString(url))
                 .toString();
     }
@@ -50,7 +51,7 @@ class LogAssemblyTest {
 
     @Test
     void theHeaderOfATokenIsHidden() {
-        Redaction redaction = new Redaction(LogAssembly.redacted(config(jwt("header: X-Ticket"), "{}")));
+        Redaction redaction = new Redaction(LogAssembly.hidden(config(jwt("header: X-Ticket"), "{}")));
         assertThat(redaction
                         .headerValue(FieldName.of("X-Ticket"), new AsciiString("secret"))
                         .toString())

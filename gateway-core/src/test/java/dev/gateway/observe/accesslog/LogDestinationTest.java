@@ -3,13 +3,17 @@ package dev.gateway.observe.accesslog;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gateway.config.observe.AccessLogConfig;
+import dev.gateway.config.observe.AccessLogConfig.Choice;
+import dev.gateway.config.observe.AccessLogConfig.Exchanges;
 import dev.gateway.config.observe.AccessLogConfig.Format;
 import dev.gateway.config.observe.AccessLogConfig.Lines;
+import dev.gateway.config.observe.AccessLogConfig.Redact;
 import dev.gateway.config.observe.AccessLogConfig.Rotation;
 import dev.gateway.config.observe.AccessLogConfig.Syslog;
+import dev.gateway.config.observe.AccessLogConfig.Target;
 import dev.gateway.config.value.Position;
 import dev.gateway.observe.ExchangeObserver;
-import dev.gateway.observe.LogPolicy;
 import dev.gateway.observe.Records;
 import dev.gateway.time.TimerWheel;
 import java.io.ByteArrayOutputStream;
@@ -28,7 +32,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -54,13 +57,13 @@ class LogDestinationTest {
         return log.write(bytes(lines + "left from before\n"), lines.length());
     }
 
-    private static LogTarget.Syslog syslog(int port, boolean tcp) {
+    private static Target syslog(int port, boolean tcp) {
         return syslog("127.0.0.1", port, tcp);
     }
 
-    private static LogTarget.Syslog syslog(String host, int port, boolean tcp) {
+    private static Target syslog(String host, int port, boolean tcp) {
         Syslog.Transport transport = tcp ? Syslog.Transport.TCP : Syslog.Transport.UDP;
-        return new LogTarget.Syslog(new Syslog(Position.NOWHERE, host, port, transport, 16, "edge"));
+        return new Target(null, null, new Syslog(Position.NOWHERE, host, port, transport, 16, "edge"));
     }
 
     private static Rotation rotation(long maxSize, int maxFiles) {
@@ -70,7 +73,7 @@ class LogDestinationTest {
     @Test
     void aFileThatIsFullIsPutAsideAndOnlySoManyAreKept(@TempDir Path directory) throws IOException {
         Path file = directory.resolve("access.log");
-        try (LogDestination log = new LogTarget.File(file, rotation(10, 2)).open(ReceiverAddresses.OF_MACHINE)) {
+        try (LogDestination log = new FileDestination(file, rotation(10, 2), System::nanoTime)) {
             for (String line : List.of("aaaaaaa\n", "bbbbbbb\n", "ccccccc\n", "ddddddd\n")) {
                 write(log, line);
             }
@@ -84,7 +87,7 @@ class LogDestinationTest {
     @Test
     void aFileThatWasTakenAwayIsMadeAnew(@TempDir Path directory) throws IOException {
         Path file = directory.resolve("access.log");
-        try (LogDestination log = new LogTarget.File(file, rotation(10, 2)).open(ReceiverAddresses.OF_MACHINE)) {
+        try (LogDestination log = new FileDestination(file, rotation(10, 2), System::nanoTime)) {
             write(log, "aaaaaaa\n");
             Files.delete(file);
             write(log, "bbbbbbb\n");
@@ -102,7 +105,7 @@ class LogDestinationTest {
         Path pipe = directory.resolve("access.log");
         assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor())
                 .isZero();
-        LogDestination log = new LogTarget.File(pipe, null).open(ReceiverAddresses.OF_MACHINE);
+        LogDestination log = new FileDestination(pipe, null, System::nanoTime);
         log.reopen();
         AtomicLong dropped = new AtomicLong();
         byte[] lines = bytes("0123456789abcde\n".repeat(1024));
@@ -163,7 +166,7 @@ class LogDestinationTest {
     void aFileThatCannotBePutAsideGoesOn(@TempDir Path directory) throws IOException {
         Path file = directory.resolve("access.log");
         Files.createDirectories(directory.resolve("access.log.1/full"));
-        try (LogDestination log = new LogTarget.File(file, rotation(4, 1)).open(ReceiverAddresses.OF_MACHINE)) {
+        try (LogDestination log = new FileDestination(file, rotation(4, 1), System::nanoTime)) {
             write(log, "aaa\n");
             write(log, "bbb\n");
             write(log, "ccc\n");
@@ -174,7 +177,10 @@ class LogDestinationTest {
     @Test
     void eachLineIsADatagram() throws IOException {
         try (DatagramSocket receiver = new DatagramSocket(0, InetAddress.getLoopbackAddress());
-                LogDestination log = syslog(receiver.getLocalPort(), false).open(ReceiverAddresses.OF_MACHINE)) {
+                LogDestination log = AccessLog.open(
+                        syslog(receiver.getLocalPort(), false),
+                        OutputStream.nullOutputStream(),
+                        ReceiverAddresses.OF_MACHINE)) {
             receiver.setSoTimeout(WAIT_MILLIS);
             assertThat(write(log, "one\n" + "x".repeat(70_000) + "\ntwo\n")).isEqualTo(1);
             assertThat(receive(receiver)).matches(RFC_5424 + "one");
@@ -191,7 +197,10 @@ class LogDestinationTest {
     @Test
     void octetsAreCountedOnAConnection() throws IOException {
         try (ServerSocket receiver = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-                LogDestination log = syslog(receiver.getLocalPort(), true).open(ReceiverAddresses.OF_MACHINE)) {
+                LogDestination log = AccessLog.open(
+                        syslog(receiver.getLocalPort(), true),
+                        OutputStream.nullOutputStream(),
+                        ReceiverAddresses.OF_MACHINE)) {
             assertThat(write(log, "one\ntwo two\n")).isZero();
             try (Socket accepted = receiver.accept()) {
                 accepted.setSoTimeout(WAIT_MILLIS);
@@ -212,7 +221,10 @@ class LogDestinationTest {
     @Test
     void aConnectionThatBreaksIsMadeAnew() throws IOException {
         try (ServerSocket receiver = new ServerSocket(0, 2, InetAddress.getLoopbackAddress());
-                LogDestination log = syslog(receiver.getLocalPort(), true).open(ReceiverAddresses.OF_MACHINE)) {
+                LogDestination log = AccessLog.open(
+                        syslog(receiver.getLocalPort(), true),
+                        OutputStream.nullOutputStream(),
+                        ReceiverAddresses.OF_MACHINE)) {
             write(log, "one\n");
             Socket first = receiver.accept();
             frame(first.getInputStream());
@@ -269,8 +281,8 @@ class LogDestinationTest {
         }
     }
 
-    private static LogDestination open(Moving addresses, int port, boolean tcp) {
-        return syslog("log.test", port, tcp).open(addresses);
+    private static LogDestination open(Moving addresses, int port, boolean tcp) throws IOException {
+        return AccessLog.open(syslog("log.test", port, tcp), OutputStream.nullOutputStream(), addresses);
     }
 
     @Test
@@ -347,7 +359,8 @@ class LogDestinationTest {
         try (ServerSocket closed = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             port = closed.getLocalPort();
         }
-        try (LogDestination log = syslog(port, true).open(ReceiverAddresses.OF_MACHINE)) {
+        try (LogDestination log =
+                AccessLog.open(syslog(port, true), OutputStream.nullOutputStream(), ReceiverAddresses.OF_MACHINE)) {
             assertThatThrownBy(() -> write(log, "one\n")).isInstanceOf(IOException.class);
         }
     }
@@ -360,17 +373,14 @@ class LogDestinationTest {
         AccessLog log = new AccessLog(ReceiverAddresses.OF_MACHINE);
         try {
             ExchangeObserver loop = log.newLoop(new TimerWheel(thread));
-            log.prepare(settings(Format.COMBINED), new LogTarget.File(before, null))
-                    .commit();
+            prepare(log, Format.COMBINED, before).commit();
             complete(thread, loop, "/1");
-            log.prepare(settings(Format.JSON), new LogTarget.File(after, null)).commit();
+            prepare(log, Format.JSON, after).commit();
             assertThat(before).content().contains("\"GET /1 HTTP/1.1\"").hasLineCount(1);
             complete(thread, loop, "/2");
-            log.prepare(settings(Format.COMBINED), new LogTarget.File(after, null))
-                    .commit();
+            prepare(log, Format.COMBINED, after).commit();
             complete(thread, loop, "/3");
-            log.prepare(AccessLogSettings.OFF, new LogTarget.StandardOutput(OutputStream.nullOutputStream()))
-                    .commit();
+            prepare(log, Format.OFF, null).commit();
             complete(thread, loop, "/4");
         } finally {
             thread.shutdown();
@@ -387,9 +397,8 @@ class LogDestinationTest {
     @Test
     void aPlaceThatCannotBeOpenedChangesNothing(@TempDir Path directory) throws Exception {
         AccessLog log = new AccessLog(ReceiverAddresses.OF_MACHINE);
-        LogTarget nowhere = new LogTarget.File(directory.resolve("missing/access.log"), null);
-        assertThatThrownBy(() -> log.prepare(settings(Format.COMBINED), nowhere))
-                .isInstanceOf(IOException.class);
+        Path nowhere = directory.resolve("missing/access.log");
+        assertThatThrownBy(() -> prepare(log, Format.COMBINED, nowhere)).isInstanceOf(IOException.class);
         log.close();
     }
 
@@ -398,8 +407,13 @@ class LogDestinationTest {
                 .join();
     }
 
-    private static AccessLogSettings settings(Format format) {
-        return new AccessLogSettings(
-                Lines.of(format), LogPolicy.ALL, new AccessLogSettings.Redacted(Set.of(), Set.of()));
+    private static AccessLog.Change prepare(AccessLog log, Format format, @Nullable Path file) throws IOException {
+        AccessLogConfig config = new AccessLogConfig(
+                Position.NOWHERE,
+                Lines.of(format),
+                new Target(file, null, null),
+                new Choice(Exchanges.ALL, 1.0),
+                new Redact(Position.NOWHERE, List.of(), List.of()));
+        return log.prepare(config, new Redaction(Redaction.Hidden.NOTHING), OutputStream.nullOutputStream());
     }
 }

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 /** Which failed exchanges are kept, and what of them. */
 class RecentFailuresTest {
     private static final long SECOND = 1_000_000_000L;
-    private static final Redaction REDACTION = new Redaction(new AccessLogSettings.Redacted(Set.of("token"), Set.of()));
+    private static final Redaction REDACTION = new Redaction(new Redaction.Hidden(Set.of("token"), Set.of()));
 
     private final RecentFailures first = new RecentFailures();
     private final RecentFailures second = new RecentFailures();

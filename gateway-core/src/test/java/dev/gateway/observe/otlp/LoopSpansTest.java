@@ -8,7 +8,6 @@ import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.NamedEndpoint;
 import dev.gateway.observe.OtherAttempt;
 import dev.gateway.observe.Records;
-import dev.gateway.observe.accesslog.AccessLogSettings;
 import dev.gateway.observe.accesslog.Redaction;
 import dev.gateway.observe.trace.Trace;
 import dev.gateway.observe.trace.TraceValues;
@@ -20,7 +19,6 @@ import io.opentelemetry.sdk.trace.data.SpanData;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -40,7 +38,7 @@ class LoopSpansTest {
     private final LoopSpans spans = new LoopSpans(
             exported::add,
             RECEIVER.origin(),
-            new Redaction(new AccessLogSettings.Redacted(Set.of(), Set.of())),
+            new Redaction(Redaction.Hidden.NOTHING),
             new TimerWheel(loop.eventLoop()));
 
     @AfterEach

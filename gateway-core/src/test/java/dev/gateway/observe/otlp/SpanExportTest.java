@@ -2,7 +2,6 @@ package dev.gateway.observe.otlp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.observe.accesslog.AccessLogSettings;
 import dev.gateway.observe.accesslog.Redaction;
 import dev.gateway.testing.LoggedLines;
 import io.opentelemetry.api.common.Attributes;
@@ -15,7 +14,6 @@ import io.opentelemetry.sdk.trace.export.SpanExporter;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -83,7 +81,7 @@ class SpanExportTest {
     }
 
     private SpanExport export(SpanExporter exporter) {
-        Redaction redaction = new Redaction(new AccessLogSettings.Redacted(Set.of(), Set.of()));
+        Redaction redaction = new Redaction(Redaction.Hidden.NOTHING);
         return new SpanExport(RECEIVER, new SpanExport.Batches(0, 16, 1), redaction, dropped, exporter);
     }
 
