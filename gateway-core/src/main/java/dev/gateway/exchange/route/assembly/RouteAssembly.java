@@ -2,16 +2,22 @@ package dev.gateway.exchange.route.assembly;
 
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.filter.FilterConfig;
+import dev.gateway.config.route.HedgeConfig;
 import dev.gateway.config.route.RouteConfig;
 import dev.gateway.config.route.RuleConfig;
 import dev.gateway.config.route.TunnelTimeouts;
+import dev.gateway.exchange.route.AnswerTimes;
+import dev.gateway.exchange.route.HedgeDelay;
 import dev.gateway.exchange.route.Route;
+import dev.gateway.exchange.route.Route.Hedging;
 import dev.gateway.exchange.route.Router;
 import dev.gateway.exchange.route.RouterBuilder;
 import dev.gateway.exchange.route.WeightedTarget;
 import dev.gateway.files.StartException;
+import dev.gateway.filter.FilterStates;
 import dev.gateway.format.Durations;
 import dev.gateway.message.FieldName;
+import dev.gateway.message.Method;
 import dev.gateway.message.path.PathForm;
 import dev.gateway.observe.LogPolicy;
 import dev.gateway.observe.accesslog.LogAssembly;
@@ -31,6 +37,9 @@ public final class RouteAssembly {
     private static final int NO_TARGET_STATUS = 500; // what the Gateway API wants of a rule whose weights are all 0
 
     private RouteAssembly() {}
+
+    /** The key of the answer times of a rule. */
+    private record Key(String rule) {}
 
     /**
      * Compiles the routes of each listener, in the order of the listeners.
@@ -63,7 +72,7 @@ public final class RouteAssembly {
                             requestIds,
                             upstreams,
                             filters,
-                            HedgeAssembly.policy(rule.forwarding().hedge(), name, filters.states()),
+                            hedging(rule.forwarding().hedge(), name, filters.states()),
                             signatures.apply(name),
                             LogAssembly.policy(config.accessLog(), rule.accessLog()));
                     for (int l = 0; l < builders.size(); l++) {
@@ -85,7 +94,7 @@ public final class RouteAssembly {
             Set<FieldName> requestIds,
             Map<String, Upstream> upstreams,
             FilterAssembly filters,
-            Route.@Nullable Hedging hedging,
+            @Nullable Hedging hedging,
             ViaSignature signature,
             @Nullable LogPolicy logPolicy)
             throws StartException {
@@ -143,5 +152,31 @@ public final class RouteAssembly {
 
     private static Set<AsciiString> lower(List<String> words) {
         return words.stream().map(word -> new AsciiString(word).toLowerCase()).collect(Collectors.toUnmodifiableSet());
+    }
+
+    /**
+     * Returns the policy of a rule, null if the rule does not hedge.
+     *
+     * @param rule its name in logs and metrics; answer times of a rule of the same name outlive a reload
+     */
+    private static @Nullable Hedging hedging(@Nullable HedgeConfig config, String rule, FilterStates.Prepared states)
+            throws StartException {
+        return config == null
+                ? null
+                : new Hedging(
+                        delay(config, rule, states),
+                        config.budget(),
+                        config.methods().stream().map(Method::of).collect(Collectors.toUnmodifiableSet()));
+    }
+
+    private static HedgeDelay delay(HedgeConfig config, String rule, FilterStates.Prepared states)
+            throws StartException {
+        HedgeConfig.After after = config.after();
+        return after.isPercentile()
+                ? HedgeDelay.percentile(
+                        after.perMille(),
+                        Durations.millis(config.atLeast()),
+                        states.get(new Key(rule), AnswerTimes.class, AnswerTimes::new))
+                : HedgeDelay.fixed(Durations.millis(after.fixed()));
     }
 }
