@@ -195,7 +195,7 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
 
     @Override
     public Account account() {
-        return owner.connection().account();
+        return caller.connection().account();
     }
 
     @Override
