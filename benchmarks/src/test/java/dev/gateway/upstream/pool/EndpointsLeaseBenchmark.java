@@ -51,7 +51,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @Warmup(iterations = 3, time = 1)
 @Measurement(iterations = 5, time = 1)
 @Fork(1)
-public class EndpointsLeaseBenchmark implements EndpointPool.Owner, StreamOpener.Callback {
+public class EndpointsLeaseBenchmark implements StreamOpener.Callback {
     private static final long MINUTE = 60_000;
 
     @Param({"3", "1000"})
@@ -88,7 +88,13 @@ public class EndpointsLeaseBenchmark implements EndpointPool.Owner, StreamOpener
         Siblings siblings = new Siblings(shared.permits, LoopResources.RANDOM, byHost::get);
         for (Host host : upstream.hosts()) {
             EndpointContext endpoint = new EndpointContext(context, DialTarget.straight(host.endpoint()), host, false);
-            EndpointPool pool = new EndpointPool(endpoint, siblings, this);
+            EndpointPool pool = new EndpointPool(
+                    endpoint,
+                    siblings,
+                    unused -> {
+                        throw new IllegalStateException("there is no HTTP/2");
+                    },
+                    emptied -> {});
             byHost.put(host, pool);
             siblings.add(pool);
             host.connections().acquireBeyond();
@@ -125,12 +131,4 @@ public class EndpointsLeaseBenchmark implements EndpointPool.Owner, StreamOpener
     public void onOpenFailed(Failure failure) {
         throw new IllegalStateException(failure.toString());
     }
-
-    @Override
-    public EndpointPool addHttp1(EndpointContext endpoint) {
-        throw new IllegalStateException("there is no HTTP/2");
-    }
-
-    @Override
-    public void onEmpty(EndpointPool pool) {}
 }

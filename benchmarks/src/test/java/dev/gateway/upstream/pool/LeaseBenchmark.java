@@ -78,12 +78,17 @@ public class LeaseBenchmark {
         LoopPools pools =
                 new LoopPools(transport, null, loop.eventLoop(), new TimerWheel(loop.eventLoop()), Account.UNLIMITED);
         UpstreamContext context = new UpstreamContext(pools.resources, shared, UpstreamObserver.NONE);
-        LoopUpstream owner = new LoopUpstream(context);
         EndpointContext endpoint = new EndpointContext(context, DialTarget.straight(endpoints.get(0)), true);
         Siblings alone = new Siblings(shared.permits, LoopResources.RANDOM, host -> {
             throw new IllegalStateException("there is one endpoint");
         });
-        EndpointPool made = new EndpointPool(endpoint, alone, owner);
+        EndpointPool made = new EndpointPool(
+                endpoint,
+                alone,
+                unused -> {
+                    throw new IllegalStateException("there is no HTTP/2");
+                },
+                emptied -> {});
         IdleReaper lives = new IdleReaper(endpoint, made.kept, connections);
         for (int i = 0; i < kept; i++) {
             Kept connection = new Kept(loop, endpoint, made.kept);
@@ -102,7 +107,7 @@ public class LeaseBenchmark {
         if (pool == null
                 || reaper == null
                 || !(top instanceof Kept connection)
-                || !connection.isUsable(pool.endpoint.now())) {
+                || !connection.isUsable(true, pool.endpoint.now())) {
             throw new IllegalStateException("no connection");
         }
         ClientStream stream = connection.open(events);
@@ -123,7 +128,7 @@ public class LeaseBenchmark {
     static final class Kept extends PooledConnection implements ClientStream {
         private boolean leased;
 
-        Kept(Channel channel, EndpointContext endpoint, Owner owner) {
+        Kept(Channel channel, EndpointContext endpoint, KeptConnections owner) {
             super(channel, endpoint, owner);
         }
 
