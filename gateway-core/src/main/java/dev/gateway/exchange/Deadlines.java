@@ -251,7 +251,7 @@ final class Deadlines extends Timer {
             case MAX -> exchange.onTimeUp(Failure.of(Cause.MAX_DURATION, "a tunnel open for " + millis + " ms"));
             case PACE -> {
                 again(PACE, millis, now);
-                exchange.request.onPaceDue();
+                exchange.onPaceDue();
             }
             case CONTINUE -> {
                 again(CONTINUE, 0, now);

@@ -264,6 +264,11 @@ final class Exchange extends ExchangeContext implements StreamEvents, BodyContex
         }
     }
 
+    /** A client that sends a body has had time for a few more bytes. */
+    void onPaceDue() {
+        request.onPaceDue();
+    }
+
     void onReportDue() {
         if (tunnel != null) {
             tunnel.onReportDue();

@@ -102,7 +102,9 @@ final class ListenerRig {
     /** Returns the settings that the fields say now. */
     ListenerSettings settings() {
         Http1ServerSettings http1 = new Http1ServerSettings(
-                HeadLimits.DEFAULT, new ConnectionTimeouts(requestHeadersMillis, 0, idleMillis, 0, PATIENCE_MILLIS), false);
+                HeadLimits.DEFAULT,
+                new ConnectionTimeouts(requestHeadersMillis, 0, idleMillis, 0, PATIENCE_MILLIS),
+                false);
         return new ListenerSettings(
                 0,
                 name,

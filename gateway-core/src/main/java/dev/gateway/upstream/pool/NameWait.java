@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 final class NameWait implements StreamOpener.Opening {
     private final SharedUpstream.Loop here;
     private final Iterator<SharedUpstream.Loop> loops;
-    private @Nullable Supplier<StreamOpener.@Nullable Opening> opening; // null once it is over: another loop may answer late
+    private @Nullable Supplier<StreamOpener.@Nullable Opening>
+            opening; // null once it is over: another loop may answer late
     private @Nullable Runnable noRoom; // likewise
     private StreamOpener.@Nullable Opening begun;
 

@@ -156,10 +156,10 @@ class AccessLogTest {
         assertThat(line(JSON, record))
                 .isEqualTo(
                         "{\"time\":\"2023-11-14T22:13:20.123Z\",\"listener\":\"web\",\"client\":\"192.0.2.7\",\"peer\":\"192.0.2.7\","
-                            + "\"method\":\"GET\",\"scheme\":\"http\",\"authority\":\"shop.example.com\","
-                            + "\"path\":\"/a?b=c\",\"protocol\":\"HTTP/1.1\",\"status\":502,\"cause\":\"connect_failed\",\"detail\":\"made"
-                            + " by the"
-                            + " test\",\"route\":\"shop\",\"upstream\":\"app\",\"endpoint\":\"app.test:9000\",\"attempts\":1,\"generation\":7,\"receivedBytes\":0,\"sentBytes\":42,\"durationMicros\":3000,\"pendingMicros\":1,\"connectMicros\":1,\"responseMicros\":1000,\"bodyMicros\":1998,\"userAgent\":\"curl/8\"}\n");
+                                + "\"method\":\"GET\",\"scheme\":\"http\",\"authority\":\"shop.example.com\","
+                                + "\"path\":\"/a?b=c\",\"protocol\":\"HTTP/1.1\",\"status\":502,\"cause\":\"connect_failed\",\"detail\":\"made"
+                                + " by the"
+                                + " test\",\"route\":\"shop\",\"upstream\":\"app\",\"endpoint\":\"app.test:9000\",\"attempts\":1,\"generation\":7,\"receivedBytes\":0,\"sentBytes\":42,\"durationMicros\":3000,\"pendingMicros\":1,\"connectMicros\":1,\"responseMicros\":1000,\"bodyMicros\":1998,\"userAgent\":\"curl/8\"}\n");
     }
 
     @Test
@@ -186,10 +186,10 @@ class AccessLogTest {
         String begin = "{\"time\":\"2023-11-14T22:13:20.123Z\",\"kind\":\"tunnel\",\"record\":\"";
         String who =
                 "\",\"listener\":\"web\",\"client\":\"192.0.2.7\",\"peer\":\"192.0.2.7\",\"identity\":\"ci\",\"method\":\"CONNECT\","
-                    + "\"scheme\":\"http\",\"authority\":\"api.example.com:443\",\"protocol\":\"HTTP/1.1\",\"status\":200,"
-                    + "\"route\":\"shop\",\"upstream\":\"app\",\"endpoint\":\"app.test:9000\","
-                    + "\"dialed\":\"192.0.2.9:3128\",\"parent\":\"https://proxy.test:3128\",\"attempts\":1,"
-                    + "\"generation\":7,";
+                        + "\"scheme\":\"http\",\"authority\":\"api.example.com:443\",\"protocol\":\"HTTP/1.1\",\"status\":200,"
+                        + "\"route\":\"shop\",\"upstream\":\"app\",\"endpoint\":\"app.test:9000\","
+                        + "\"dialed\":\"192.0.2.9:3128\",\"parent\":\"https://proxy.test:3128\",\"attempts\":1,"
+                        + "\"generation\":7,";
         String times = ",\"pendingMicros\":1,\"connectMicros\":1,\"responseMicros\":1000,\"bodyMicros\":";
         assertThat(written.toString(StandardCharsets.US_ASCII).lines())
                 .containsExactly(

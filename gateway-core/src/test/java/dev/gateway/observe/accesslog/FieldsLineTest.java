@@ -131,7 +131,7 @@ class FieldsLineTest {
         assertThat(line(fields, record()))
                 .isEqualTo(
                         "{\"requestHeaders\":{\"accept\":\"*/*\"},\"tier\":\"go\\\"ld\",\"cache\":\"HIT\",\"code\":502,\"ms\":1700000000123,\"@line\":\"GET"
-                            + " /a?token=***&b=c HTTP/1.1\",\"stage\":\"prod\"}\n");
+                                + " /a?token=***&b=c HTTP/1.1\",\"stage\":\"prod\"}\n");
     }
 
     @Test
