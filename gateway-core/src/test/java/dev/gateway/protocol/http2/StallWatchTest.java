@@ -78,6 +78,21 @@ class StallWatchTest {
     }
 
     @Test
+    void aStreamWhoseTurnItIsNotWaitsWhileOthersAreSent() {
+        Pair.Exchange first = stuck();
+        window(1, 10_000);
+        client.send(PriorityUpdate.TYPE, 0, 0, new byte[] {0, 0, 0, 3, 'u', '=', '0'});
+        request(3);
+        send(last(), 1000);
+        window(0, 100);
+        assertEquals(1, client.all(Frames.DATA, 3).size());
+        afterIdle();
+        assertNull(first.failure);
+        afterIdle();
+        assertEquals(Cause.CLIENT_TIMEOUT, first.failed().cause());
+    }
+
+    @Test
     void othersDoNotExcuseAPeerThatOpensNoWindow() {
         window(0, 1000);
         Pair.Exchange first = stuck();
