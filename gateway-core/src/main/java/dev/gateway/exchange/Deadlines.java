@@ -187,12 +187,10 @@ final class Deadlines extends Timer {
     private void begin(int limit, long millis, long since) {
         limits[limit] = millis;
         limits[limit + 1] = since;
-        if (millis != 0) {
-            if (isArmed()) { // for the nearest of the others
-                armFor(millis, since);
-            } else {
-                arm(since);
-            }
+        if (!isArmed()) {
+            arm(since); // also for the others, as it has just expired
+        } else if (millis != 0) {
+            armFor(millis, since);
         }
     }
 
