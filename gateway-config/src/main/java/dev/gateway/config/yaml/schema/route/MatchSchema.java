@@ -63,9 +63,9 @@ final class MatchSchema {
                     String text = v.get(value);
                     boolean secret = v.isFromEnvironment("value");
                     String problem = v.has("value") ? pathProblem(v.get(type), text, secret) : null;
-                    boolean isExpression = problem == null && !secret && v.get(type) == PathType.REGULAR_EXPRESSION;
-                    PathExpressions.Problem form = isExpression ? PathExpressions.problem(text) : null;
-                    String search = isExpression ? SearchExpressions.problemOfPath(text) : null;
+                    boolean isExpression = problem == null && v.get(type) == PathType.REGULAR_EXPRESSION;
+                    PathExpressions.Problem form = isExpression ? PathExpressions.worst(text, secret) : null;
+                    String search = isExpression && !secret ? SearchExpressions.problemOfPath(text) : null;
                     if (problem != null) {
                         v.error(v.at("value"), "value: " + problem);
                     } else if (form != null && form.isError()) {
@@ -162,8 +162,7 @@ final class MatchSchema {
 
     private static @Nullable String pathProblem(PathType type, String value, boolean secret) {
         if (type == PathType.REGULAR_EXPRESSION) {
-            String problem = Types.regexProblem(value);
-            return problem != null ? problem : PathExpressions.foreignProblem(value, secret);
+            return Types.regexProblem(value);
         }
         if (!secret && value.matches("(\\^|~\\*|~ ).*")) {
             return "a path begins with '/', not " + MessageText.quote(value) + ": write "

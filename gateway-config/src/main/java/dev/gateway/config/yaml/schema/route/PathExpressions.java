@@ -10,18 +10,19 @@ import java.util.Objects;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Regular expressions that need something that no path has in the form in which the gateway compares it. A rule that such an
- * expression guards would be open. Only text that stands for itself is looked at. Nothing is said of expressions that are not
- * understood.
+ * expression guards would be open. Only text that stands for itself is looked at. Of expressions that are not understood, nothing
+ * is said but that they have non-ASCII characters.
  */
 final class PathExpressions {
-    private static final String NEVER = "never matches: the gateway matches ";
+    private static final String RESOLVED = "'//', '/./' and '/../' are resolved: write it without them";
+    private static final String NO_NORMAL = "matches no path in normal form";
     private static final char BREAK = '\uffff'; // anything may stand there, or nothing
     private static final char END = '\ufffe';
+    private static final int MAX_ASCII = 0x7f;
 
     private static final Pattern UNRESOLVED = Pattern.compile("//|/\\.\\.?(/|" + END + ")");
     private static final Pattern ESCAPE = Pattern.compile("%([0-9A-Fa-f]{2})");
@@ -37,24 +38,76 @@ final class PathExpressions {
      *
      * @param isError whether it never matches; else it might match what some servers make of a path, or by another alternative
      */
-    record Problem(String text, boolean isError) {}
+    record Problem(String text, boolean isError) {
+        /** Returns the one that is an error, else the first. */
+        static @Nullable Problem worse(@Nullable Problem first, @Nullable Problem second) {
+            boolean isWorse = first == null || (!first.isError && second != null && second.isError);
+            return isWorse ? second : first;
+        }
+    }
 
     private PathExpressions() {}
 
+    /** Returns what to say of an expression, null for one without such a mistake. Of a secret one, nothing is quoted. */
+    static @Nullable Problem worst(String expression, boolean secret) {
+        return Problem.worse(foreignProblem(expression, secret), secret ? null : problem(expression));
+    }
+
     /** Returns what to say of an expression with characters that a path only has as escapes, null for one without them. */
-    static @Nullable String foreignProblem(String expression, boolean secret) {
-        return Stream.concat(
-                        expression.codePoints().boxed(),
-                        NUMBER.matcher(expression)
-                                .results()
-                                .map(each -> number(each.group(1), each.group(2), each.group(3))))
-                .filter(each -> each > 0x7f)
+    static @Nullable Problem foreignProblem(String expression, boolean secret) {
+        String readable = withoutNumbers(expression);
+        int found = readable.codePoints()
+                .filter(each -> each > MAX_ASCII)
                 .findFirst()
-                .map(each -> "a path has no non-ASCII characters: "
-                        + (secret || !Character.isLetter(each)
-                                ? "write their escapes, such as %C3%A9"
-                                : "write '" + escaped(each) + "' for '" + Character.toString(each) + "'"))
-                .orElse(null);
+                .orElse(0);
+        if (found == 0) {
+            return null;
+        }
+        String fix = secret || !Character.isLetter(found)
+                ? "write their escapes, such as %C3%A9"
+                : "write '" + escaped(found) + "' for '" + Character.toString(found) + "'";
+        // In a class, an escape would be any one of its characters.
+        String outside = readable.indexOf('[') < 0 ? "" : ", not within [ ]";
+        return new Problem("a path has no non-ASCII characters: " + fix + outside, needsForeign(readable));
+    }
+
+    /** Returns an expression with the non-ASCII characters that it has by their numbers. */
+    private static String withoutNumbers(String expression) {
+        return NUMBER.matcher(expression).replaceAll(each -> {
+            int number = number(each.group(1), each.group(2), each.group(3));
+            return Matcher.quoteReplacement(number > MAX_ASCII ? Character.toString(number) : each.group());
+        });
+    }
+
+    /** Whether all that an expression matches has non-ASCII characters. Says no if that cannot be told. */
+    private static boolean needsForeign(String expression) {
+        try {
+            return expression.length() <= SearchExpressions.MAX_LENGTH
+                    && needsForeign(SearchExpressions.alternatives(expression));
+        } catch (NotUnderstoodException e) {
+            return false;
+        }
+    }
+
+    private static boolean needsForeign(List<List<Element>> alternatives) throws NotUnderstoodException {
+        for (List<Element> alternative : alternatives) {
+            boolean needs = false;
+            for (Element element : alternative) {
+                needs |= needsForeign(element);
+            }
+            if (!needs) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static boolean needsForeign(Element element) throws NotUnderstoodException {
+        if (element.text().codePoints().allMatch(each -> each <= MAX_ASCII) || element.mayBeEmpty()) {
+            return false;
+        }
+        List<List<Element>> alternatives = new Element(element.text(), "").alternatives();
+        return alternatives.isEmpty() ? !element.mayBeAscii() : needsForeign(alternatives);
     }
 
     private static int number(@Nullable String braced, @Nullable String hex, @Nullable String octal) {
@@ -97,15 +150,13 @@ final class PathExpressions {
     private static @Nullable Problem problem(List<Element> parts, boolean ignoresCase, boolean whole)
             throws NotUnderstoodException {
         StringBuilder text = new StringBuilder();
+        Problem inner = null;
         for (Element part : parts) {
             String literal = part.literal();
             text.append(literal == null ? String.valueOf(BREAK) : literal);
-            Problem inner = problemOfGroup(part, ignoresCase);
-            if (inner != null) {
-                return inner;
-            }
+            inner = Problem.worse(inner, problemOfGroup(part, ignoresCase));
         }
-        return problem(text.append(whole ? END : BREAK).toString(), ignoresCase);
+        return Problem.worse(inner, problem(text.append(whole ? END : BREAK).toString(), ignoresCase));
     }
 
     /** Returns what is wrong with a group if that holds for all of its alternatives. */
@@ -123,9 +174,12 @@ final class PathExpressions {
 
     private static @Nullable Problem problem(String text, boolean ignoresCase) {
         Matcher escapes = ESCAPE.matcher(text);
+        if (UNRESOLVED.matcher(text).find()) {
+            return new Problem("never matches: the gateway matches requests after " + RESOLVED, true);
+        }
+        // Where a rule guards, what servers decode is compared, too: %252F as %2F.
         if (UNRESOLVED.matcher(escapes.replaceAll(PathExpressions::decoded)).find()) {
-            return new Problem(
-                    NEVER + "requests after '//', '/./' and '/../' are resolved: write it without them", true);
+            return new Problem(NO_NORMAL + ", in which " + RESOLVED, false);
         }
         escapes.reset();
         while (escapes.find()) {
@@ -134,9 +188,8 @@ final class PathExpressions {
             if (!normal.equals(ignoresCase && normal.length() > 1 ? escape.toUpperCase(Locale.ROOT) : escape)) {
                 String wanted = normal.equals(".") ? "\\." : normal;
                 return new Problem(
-                        NEVER + "paths in normal form: write " + MessageText.quote(wanted) + " for "
-                                + MessageText.quote(escape),
-                        true);
+                        NO_NORMAL + ": write " + MessageText.quote(wanted) + " for " + MessageText.quote(escape),
+                        false);
             }
         }
         if (text.indexOf('?') >= 0 || text.indexOf('#') >= 0) {

@@ -6,6 +6,7 @@ import dev.gateway.config.yaml.type.MessageText;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -166,6 +167,12 @@ final class SearchExpressions {
     record Element(String text, String quantifier) {
         boolean mayBeEmpty() {
             return text.equals("^") || Pattern.matches(text + quantifier, "");
+        }
+
+        /** Whether a character or a class may be an ASCII character, if need be in another case. */
+        boolean mayBeAscii() {
+            Pattern pattern = Pattern.compile(text, Pattern.CASE_INSENSITIVE);
+            return IntStream.rangeClosed(0, 0x7f).anyMatch(each -> pattern.matches(Character.toString(each)));
         }
 
         boolean mayBeginWithSlash() throws NotUnderstoodException {
