@@ -1,6 +1,7 @@
 package dev.gateway.exchange.route;
 
 import com.google.re2j.Pattern;
+import com.google.re2j.PatternSyntaxException;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 
@@ -10,6 +11,7 @@ import java.nio.charset.StandardCharsets;
  */
 final class RegexPath {
     private static final String META = "\\.[](){}*+?|^$";
+    private static final int MAX_ANALYZED = 1000; // the time is the square of the length
 
     private final Pattern pattern;
     private final byte[] literal;
@@ -22,18 +24,43 @@ final class RegexPath {
         this.candidate = candidate;
     }
 
-    /** Returns text every match begins with, maybe empty. */
+    /** Returns text every match of a valid expression begins with, maybe empty. */
     static String literalPrefix(String expression) {
-        if (expression.indexOf('|') >= 0) {
+        if (mayHaveAlternatives(expression)) {
             return ""; // it might begin otherwise
         }
         int start = expression.startsWith("^") ? 1 : 0;
         int end = start;
-        while (end < expression.length() && META.indexOf(expression.charAt(end)) < 0) {
+        // Bytes of paths are compared as characters, so others than those of ASCII are not compared in UTF-8.
+        while (end < expression.length() && META.indexOf(expression.charAt(end)) < 0 && expression.charAt(end) < 0x80) {
             end++;
         }
         boolean repeated = end < expression.length() && "*?{".indexOf(expression.charAt(end)) >= 0;
         return expression.substring(start, repeated ? Math.max(start, end - 1) : end);
+    }
+
+    /**
+     * Whether a valid expression may consist of alternatives. What stands before such a {@code |} is an expression by itself;
+     * before one in a group, in a class or behind a backslash, it is not.
+     */
+    private static boolean mayHaveAlternatives(String expression) {
+        int bar = expression.indexOf('|');
+        if (expression.length() > MAX_ANALYZED) {
+            return bar >= 0;
+        }
+        while (bar >= 0 && !isValid(expression.substring(0, bar))) {
+            bar = expression.indexOf('|', bar + 1);
+        }
+        return bar >= 0;
+    }
+
+    private static boolean isValid(String expression) {
+        try {
+            Pattern.compile(expression);
+            return true;
+        } catch (PatternSyntaxException e) {
+            return false;
+        }
     }
 
     /** Whether the whole path, which is {@code length} bytes of {@code path}, matches. */

@@ -3,6 +3,7 @@ package dev.gateway.exchange.route;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.google.re2j.Pattern;
 import com.google.re2j.PatternSyntaxException;
 import dev.gateway.config.route.MatchConfig;
 import dev.gateway.config.route.MatchConfig.PathType;
@@ -14,6 +15,7 @@ import dev.gateway.filter.timing.TimedFilter;
 import dev.gateway.message.Heads;
 import dev.gateway.message.RequestHead;
 import io.netty.util.AsciiString;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -185,6 +187,23 @@ class RouterTest {
         "/ab{2},/a",
         "/ab+,/ab",
         "/a|/b,''",
+        "/a(b|c)*d,/a",
+        "^/api/(users|groups)/[^/]+/(a|b).*,/api/",
+        "/a[^|(]b(c|(?P<d>e|f)),/a",
+        "/a(?i)b(c|d),/a",
+        "/a(|b),/a",
+        "/ab?(c|d),/a",
+        "/ab{2}(c|d),/a",
+        "/a\\|b,/a",
+        "/a(b|c)|d,''",
+        "/a\\(b|c\\),''",
+        "/a\\\\|b,''",
+        "/a[(]b|c[)],''",
+        "/a[](]b|c[)],''",
+        "/a[[:alpha:](]b|c[)],''",
+        "/a\\Q(\\Eb|c\\Q)\\E,''",
+        "/a\u00e9?(b|c),/a",
+        "/a\ud83d\ude00?,/a",
         "(?i)/a,''",
         "/a\\.b,/a",
         "/plain,/plain",
@@ -192,6 +211,35 @@ class RouterTest {
     })
     void theLiteralStartOfAnExpressionIsNeverMoreThanWhatEveryMatchBeginsWith(String expression, String literal) {
         assertThat(RegexPath.literalPrefix(expression)).isEqualTo(literal);
+    }
+
+    @Test
+    void whateverAnExpressionIsItsMatchesBeginWithTheLiteral() {
+        String signs = "ab|()[]\\*Q";
+        List<String> texts =
+                List.of("", "a", "b", "aa", "ab", "ba", "aQ", "a(", "a)", "a|", "a|b", "a*", "a]", "(", "b)");
+        List<String> wrong = new ArrayList<>();
+        for (int number = 0; number < 100_000; number++) { // each digit is a sign
+            StringBuilder expression = new StringBuilder("a");
+            for (int rest = number; rest > 0; rest /= 10) {
+                expression.append(signs.charAt(rest % 10));
+            }
+            Pattern pattern = compiled(expression.toString());
+            String literal = pattern == null ? "" : RegexPath.literalPrefix(expression.toString());
+            if (!literal.isEmpty()
+                    && texts.stream().anyMatch(text -> !text.startsWith(literal) && pattern.matches(text))) {
+                wrong.add(expression.toString());
+            }
+        }
+        assertThat(wrong).isEmpty();
+    }
+
+    private static @Nullable Pattern compiled(String expression) {
+        try {
+            return Pattern.compile(expression);
+        } catch (PatternSyntaxException e) {
+            return null;
+        }
     }
 
     private static MatchConfig with(@Nullable String method, List<ValueMatch> headers, List<ValueMatch> query) {
