@@ -98,13 +98,15 @@ final class RequestRouting implements FilterChain.Decisions {
         route = found;
         record.route = found.name();
         record.logPolicy = found.logPolicy();
-        if (match.insteadOf() != null) {
+        if (match.insteadOf() != null && !match.isUnclear()) {
             loop.readings.tell(head, found, match.insteadOf(), record);
         }
         if (match.isDeceptive()) {
             exchange.fail(Failure.of(
                     Cause.CLIENT_PROTOCOL_ERROR,
-                    "an upstream may read the path as one of route " + found.name() + ", which guards it"));
+                    match.isUnclear()
+                            ? "upstreams may read the path in too many ways to tell which route guards it"
+                            : "an upstream may read the path as one of route " + found.name() + ", which guards it"));
             return null;
         }
         if (proxied) {

@@ -14,6 +14,9 @@ import org.jspecify.annotations.Nullable;
  * another way is looked up in that way, too: if it leads to another such route then, that is the one. Paths that all
  * upstreams read in one way cost nothing more, unless the path of such a route has escapes. Nor do listeners without such
  * routes. Immutable.
+ *
+ * <p>Each expression reads a path from its start to its end, so that a long path with many readings would take long. It is
+ * refused.
  */
 final class GuardedTable implements Router {
     private final RouteTable written;
@@ -21,6 +24,7 @@ final class GuardedTable implements Router {
     private final Map<Separators, RouteTable> plain;
     private final boolean hasEscapedRules;
     private final boolean hasGuardsOfWholePaths;
+    private final @Nullable Match unclear;
     private final List<RouteTable> eachPlain; // once
 
     /**
@@ -32,18 +36,22 @@ final class GuardedTable implements Router {
      *     first; empty if no rule that guards has escapes
      * @param hasEscapedRules whether a rule has escapes
      * @param hasGuardsOfWholePaths whether a rule that guards by more than limits is for whole paths, and not for all paths below
+     * @param unclear the match of a path that leads nowhere and has too many readings to look them up; null if no rule has an
+     *     expression
      */
     GuardedTable(
             RouteTable written,
             Map<Separators, RouteTable> decoded,
             Map<Separators, RouteTable> plain,
             boolean hasEscapedRules,
-            boolean hasGuardsOfWholePaths) {
+            boolean hasGuardsOfWholePaths,
+            @Nullable Match unclear) {
         this.written = written;
         this.decoded = decoded;
         this.plain = plain;
         this.hasEscapedRules = hasEscapedRules;
         this.hasGuardsOfWholePaths = hasGuardsOfWholePaths;
+        this.unclear = unclear;
         this.eachPlain = plain.values().stream().distinct().toList();
     }
 
@@ -62,7 +70,11 @@ final class GuardedTable implements Router {
             return plain(head, found);
         }
         boolean isEscaped = PathReadings.hasEscapes(head.path(), head.queryStart());
-        for (Reading reading : PathReadings.all(head.path(), head.queryStart(), hasEscapedRules)) {
+        List<Reading> readings = PathReadings.all(head.path(), head.queryStart(), hasEscapedRules);
+        if (unclear != null && PathReadings.areTooMany(readings)) {
+            return found == null ? unclear : found.asUnclear();
+        }
+        for (Reading reading : readings) {
             RouteTable table = table(reading.ofRules(), isEscaped);
             Match guarded =
                     guarded(head, found, table, reading.path(), reading.path().length());

@@ -95,6 +95,19 @@ public final class RouteTrials<T> {
         return ranked.stream().map(Ranked::trial).toList();
     }
 
+    /** Whether a path has more readings than the router would look up if any rule guards. */
+    public boolean hasTooManyReadings(RequestHead head) {
+        boolean hasEscaped = false;
+        boolean hasExpressions = false;
+        for (Added<T> added : matches) {
+            hasEscaped |= RouterBuilder.isEscaped(added.match.path());
+            hasExpressions |= added.match.path().type() == PathType.REGULAR_EXPRESSION;
+        }
+        return hasExpressions
+                && PathReadings.isAmbiguous(head.path(), head.queryStart())
+                && PathReadings.areTooMany(PathReadings.all(head.path(), head.queryStart(), hasEscaped));
+    }
+
     /** Returns how far a request is from being accepted: a host says more about what was meant than a header. */
     private static int distance(Trial<?> trial) {
         int distance = 0;

@@ -15,7 +15,8 @@ public interface Router {
      * @param prefixLength how many bytes of the path a PathPrefix match covered, 0 for other matches
      * @param isExact whether the match was for this path only
      * @param isReading whether the route was found by another reading of the path, as an upstream may have it
-     * @param insteadOf where the path leads as it is written, if the route was found by another reading; null for nowhere
+     * @param insteadOf where the path leads as it is written, if the route was found by another reading; null for nowhere. The
+     *     route itself if the path has too many readings to look them up
      */
     record Match(Route route, int prefixLength, boolean isExact, boolean isReading, @Nullable Route insteadOf) {
         /** Makes the match of a path as it is written, which is not for this path only. */
@@ -33,12 +34,24 @@ public interface Router {
             return new Match(route, prefixLength, isExact, true, written);
         }
 
+        /** Returns the same for a path with too many readings to look them up. */
+        Match asUnclear() {
+            return asReading(route);
+        }
+
+        /** Whether the path has too many readings to look them up, any of which might lead to a route that guards. */
+        @SuppressWarnings("ReferenceEquality") // a route is made once
+        public boolean isUnclear() {
+            return isReading && insteadOf == route;
+        }
+
         /**
-         * Whether the request had better be refused: it would go upstream by a rule that its path as written does not have.
-         * What that rule makes of the path, and who may use it, is not what the upstream would see.
+         * Whether the request had better be refused: it would go upstream by a rule that its path as written does not have, or
+         * nobody knows whether it would. What that rule makes of the path, and who may use it, is not what the upstream would
+         * see.
          */
         public boolean isDeceptive() {
-            return isReading && !route.refusesAll();
+            return isUnclear() || (isReading && !route.refusesAll());
         }
     }
 }

@@ -55,7 +55,8 @@ public final class RouterBuilder {
             (a, b) -> a.length() != b.length() ? Integer.compare(a.length(), b.length()) : a.compareTo(b));
     private final List<Added> anyHost = new ArrayList<>();
     private int position;
-    private boolean hasGuards;
+    private @Nullable Route guard; // the first
+    private boolean hasExpressions;
     private boolean hasEscapedRules;
     private boolean hasEscapedSlashes;
     private boolean hasEscapedBackslashes;
@@ -72,10 +73,11 @@ public final class RouterBuilder {
      * @throws com.google.re2j.PatternSyntaxException if a regular expression is not valid
      */
     public RouterBuilder add(List<String> hostnames, List<MatchConfig> matches, Route route) {
-        hasGuards |= route.guards();
+        guard = guard == null && route.guards() ? route : guard;
         for (MatchConfig match : matches.isEmpty() ? List.of(MatchConfig.ANY) : matches) {
             Added added = added(match, route, position++);
             boolean isEscaped = isEscaped(match.path());
+            hasExpressions |= added.regex != null;
             hasEscapedRules |= isEscaped;
             hasEscapedSlashes |= isEscaped && match.path().value().contains("%2F");
             hasEscapedBackslashes |= isEscaped && match.path().value().contains("%5C");
@@ -120,13 +122,14 @@ public final class RouterBuilder {
     /** Compiles what was added. */
     public Router build() {
         RouteTable written = table(UnaryOperator.identity());
-        if (!hasGuards) {
+        if (guard == null) {
             return written;
         }
         Map<Separators, RouteTable> decoded = hasEscapedRules ? decoded() : Map.of();
         // Paths without escapes only need another order where a rule with escapes guards.
         Map<Separators, RouteTable> plain = hasEscapedGuards ? escapedLast().decoded() : Map.of();
-        return new GuardedTable(written, decoded, plain, hasEscapedRules, hasGuardsOfWholePaths);
+        Router.Match unclear = hasExpressions ? new Router.Match(guard, 0).asUnclear() : null;
+        return new GuardedTable(written, decoded, plain, hasEscapedRules, hasGuardsOfWholePaths, unclear);
     }
 
     /** Compiles what was added by paths as servers decode them; once where they agree. */

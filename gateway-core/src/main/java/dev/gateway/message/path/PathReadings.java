@@ -53,6 +53,9 @@ public final class PathReadings {
         DROPPED_AFTER_DECODING
     }
 
+    /** More than there are of paths that people make: four readings of 8 KB, or ten of 3 KB. */
+    private static final int MAX_LENGTHS = 32 * 1024;
+
     private PathReadings() {}
 
     /** Whether there is any other way to read the first bytes of a path, which are in normal form. */
@@ -104,6 +107,15 @@ public final class PathReadings {
             all.add(new Reading(new AsciiString(out, 0, resolve(out, dropParameters(out, length)), false), null));
         }
         return all;
+    }
+
+    /** Whether readings have so many bytes in all that it takes long to compare them with expressions. */
+    public static boolean areTooMany(List<Reading> readings) {
+        long lengths = 0;
+        for (Reading reading : readings) {
+            lengths += reading.path().length();
+        }
+        return lengths > MAX_LENGTHS;
     }
 
     /** Returns how to look up a path that all servers read in one way. Rules with escapes may be for it, too. */

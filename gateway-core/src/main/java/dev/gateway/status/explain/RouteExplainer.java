@@ -60,6 +60,7 @@ public final class RouteExplainer {
     private final ListenerConfig listener;
     private final UpstreamExplainer upstreams;
     private final RouteTrials<Rule> trials = new RouteTrials<>();
+    private final boolean hasGuards;
 
     private record Rule(RouteConfig route, int number) {
         RuleConfig config() {
@@ -80,6 +81,7 @@ public final class RouteExplainer {
         this.config = config;
         this.listener = listener;
         this.upstreams = upstreams;
+        boolean guards = false;
         for (RouteConfig route : config.routes()) {
             if (route.appliesTo(listener)) {
                 List<String> hostnames = route.hostnames().stream()
@@ -88,9 +90,11 @@ public final class RouteExplainer {
                 for (int r = 0; r < route.rules().size(); r++) {
                     Rule rule = new Rule(route, r);
                     trials.add(hostnames, rule.config().matches(), rule);
+                    guards |= rule.config().guards();
                 }
             }
         }
+        this.hasGuards = guards;
     }
 
     /** Explains what becomes of a request. */
@@ -121,10 +125,15 @@ public final class RouteExplainer {
         return explain(head, written, question.address());
     }
 
-    private OnListener explain(RequestHead head, AsciiString written, @Nullable SourceAddress client) {
+    private OnListener explain(RequestHead head, AsciiString asked, @Nullable SourceAddress client) {
         List<Trial<Rule>> all = trials.of(head);
         Trial<Rule> found = all.isEmpty() || !all.get(0).isAccepted() ? null : all.get(0);
-        Reading guarded = guardedReading(head, found == null ? null : found.rule());
+        Rule written = found == null ? null : found.rule();
+        if (isUnclear(head, written)) {
+            return answered(
+                    400, "upstreams may read the path in too many ways to tell which route guards it", List.of());
+        }
+        Reading guarded = guardedReading(head, written);
         if (guarded != null) {
             all = trials.of(head, guarded);
             found = all.get(0);
@@ -147,7 +156,7 @@ public final class RouteExplainer {
                     "upstreams may read the path as " + guarded.path() + ", which route " + rule.name() + " guards",
                     misses);
         }
-        String unforwardable = unforwardable(head, written, rule);
+        String unforwardable = unforwardable(head, asked, rule);
         if (unforwardable != null) {
             return answered(400, unforwardable, misses);
         }
@@ -217,12 +226,18 @@ public final class RouteExplainer {
             same &= !all.isEmpty()
                     && all.get(0).isAccepted()
                     && all.get(0).rule().equals(rule)
+                    && !isUnclear(head, rule)
                     && guardedReading(head, rule) == null;
         }
         head.setPath(normal);
         return same
                 ? null
                 : "an upstream may read the unchanged path as one that does not lead to route " + rule.name();
+    }
+
+    /** Whether the path has too many readings to look them up, as the router finds. */
+    private boolean isUnclear(RequestHead head, @Nullable Rule written) {
+        return hasGuards && (written == null || !refusesAll(written.config())) && trials.hasTooManyReadings(head);
     }
 
     private static boolean refusesAll(RuleConfig rule) {

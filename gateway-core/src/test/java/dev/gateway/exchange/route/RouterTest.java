@@ -599,6 +599,47 @@ class RouterTest {
         assertThat(path("/repos/a")).isEqualTo("open");
     }
 
+    /** So that expressions do not take long for a path with many readings, which nobody needs. */
+    @ParameterizedTest
+    @CsvSource({
+        "/users/, 7500, %2F%5C%20%3F;x/c, true",
+        "/nobody/, 7500, %2F%5C%20%3F;x/c, true",
+        "/users/, 500, %2F%5C%20%3F;x/c, false",
+        "/users/, 7500, %20%C3%A9/c, false",
+        "/users/, 7500, /c, false",
+        "/refused/, 7500, %2F%5C%20%3F;x/c, false"
+    })
+    void aLongPathWithManyReadingsIsRefusedWhereRulesHaveExpressions(
+            String start, int length, String end, boolean isRefused) {
+        RequestHead head = Heads.get("a.com", start + "u".repeat(length) + end);
+        Filter refusal = new Filter() {
+            @Override
+            public boolean guards() {
+                return true;
+            }
+
+            @Override
+            public boolean refusesAll() {
+                return true;
+            }
+        };
+        prefix("/users").guard("guard", PathType.PATH_PREFIX, "/secret");
+        builder.add(
+                List.of(),
+                List.of(MatchConfig.path(PathType.PATH_PREFIX, "/refused")),
+                new Route("no", List.of(refusal), Route.Forwarding.NONE, Route.Timeouts.NONE, Route.Upgrades.NONE));
+        assertThat(isUnclear(builder.build().match(head))).isFalse();
+
+        regex("/users/(a|b)");
+        Router.Match match = builder.build().match(head);
+        assertThat(isUnclear(match)).isEqualTo(isRefused);
+        assertThat(match != null && match.isDeceptive()).isEqualTo(isRefused);
+    }
+
+    private static boolean isUnclear(Router.@Nullable Match match) {
+        return match != null && match.isUnclear();
+    }
+
     /** For a plain path, its own rule comes before a rule with escapes, in whatever order the two stand. */
     @ParameterizedTest
     @CsvSource({

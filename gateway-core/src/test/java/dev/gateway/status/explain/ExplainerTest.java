@@ -296,6 +296,44 @@ class ExplainerTest {
 
     /** As the router does. */
     @ParameterizedTest
+    @CsvSource({
+        "7500, %2F%5C%20%3F;x/c, '400: upstreams may read the path in too many ways to tell which route guards it'",
+        "500, %2F%5C%20%3F;x/c, route route-1/open",
+        "7500, %20/c, route route-1/open"
+    })
+    void aLongPathWithManyReadingsIsRefused(int length, String end, String summary) {
+        GatewayConfig guarded = config(
+                """
+                listeners: [{name: web, port: 8080, protocol: HTTP}]
+                routes:
+                  - rules:
+                      - name: users
+                        matches: [{path: {type: RegularExpression, value: "/users/(a|b)"}}]
+                        filters: [{type: IPAccess, ipAccess: {deny: [192.0.2.0/24]}}]
+                        backendRefs: [{name: app}]
+                      - name: open
+                        backendRefs: [{name: app}]
+                upstreams: [{name: app, endpoints: [{host: 127.0.0.1, port: 9000}]}]
+                """);
+        OnListener found = new Explainer(
+                        guarded, LiveUpstreams.NONE, new OwnListeners(new LocalAddresses(Runnable::run)))
+                .explain(new ExplainRequest(
+                        "web",
+                        null,
+                        "GET",
+                        "a.test",
+                        "/users/" + "u".repeat(length) + end,
+                        List.of(),
+                        null,
+                        Set.of(),
+                        null))
+                .listeners()
+                .get(0);
+        assertThat(found.summary()).isEqualTo(summary);
+    }
+
+    /** As the router does. */
+    @ParameterizedTest
     @CsvSource(
             delimiter = '|',
             value = {
