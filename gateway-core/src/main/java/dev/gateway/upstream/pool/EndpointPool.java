@@ -36,7 +36,7 @@ final class EndpointPool
     private final Consumer<EndpointPool> emptied;
 
     private long dialNanos; // how long the newest connection took, while the pool first offers it
-    /** Connections being made, if they are given up when no request waits for them; else null. */
+    /** Connections being made, if they are given up when their requests leave unserved; else null. */
     private final @Nullable ArrayDeque<PendingConnection> givable;
 
     private int opening; // calls of open that have not returned
@@ -309,7 +309,7 @@ final class EndpointPool
 
     /**
      * Clients may choose any number of destinations, and connections to them that nobody waits for any more would be of no
-     * client: gives up the last ones.
+     * client: gives up the last ones. Not for a request that another connection serves: its client has not left.
      */
     private void giveUpDials() {
         while (givable != null && opener.dialing() > pending.size() && !givable.isEmpty()) {

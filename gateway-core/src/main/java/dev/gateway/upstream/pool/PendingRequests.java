@@ -40,7 +40,7 @@ final class PendingRequests {
         /** The number of waiting requests for which no connection is being made changes by this. */
         void onWithoutDial(int change);
 
-        /** A request has left the queue. */
+        /** A request has left the queue, and got no connection of this pool. */
         void onLeft();
     }
 
@@ -144,6 +144,7 @@ final class PendingRequests {
     /** Its request was cancelled. */
     void onCancelled(Waiter waiter) {
         leave(waiter);
+        source.onLeft();
         endpoint.releaseRequests(1);
     }
 
@@ -234,13 +235,13 @@ final class PendingRequests {
         if (waiters.first() == null) {
             opener.leaveQueue(); // else others would close connections for a pool that needs none
         }
-        source.onLeft();
     }
 
     /** It has moved to another pool. */
     void onMoved(Waiter waiter) {
         waiters.endTurn(waiter, endpoint.now());
         remove(waiter);
+        source.onLeft();
         endpoint.releaseRequests(1);
     }
 
@@ -261,6 +262,7 @@ final class PendingRequests {
 
     private void fail(Waiter waiter, Failure failure) {
         leave(waiter);
+        source.onLeft();
         endpoint.releaseRequests(1);
         waiter.callback.onOpenFailed(failure);
     }

@@ -1112,6 +1112,30 @@ class PoolsTest extends PoolFixture {
     }
 
     @Test
+    void aConnectionToANamedEndpointIsMadeAlsoIfAnotherServesTheRequest() throws Exception {
+        settings.tls = tls(true, null, null);
+        FakeUpstream origin = https(certificate("origin.test"), ClientAuth.NONE, List.of("http/1.1"));
+        dns.answers("origin.test", "127.0.0.1");
+        upstreamOf(List.of(), NamedByRequest.POLICY, DialSettings.DIRECT);
+        Endpoint named = named("origin.test", origin);
+        Reply first = getFrom(named, "/hold");
+        Runnable answer = heldBy(origin);
+        origin.deaf = true;
+        Reply second = getFrom(named, "/hold");
+        assertThat(counted()).isEqualTo(new PoolCounts(0, 1, 1, 1));
+        answer.run();
+        first.connection();
+        answer = heldBy(origin);
+        assertThat(counted()).isEqualTo(new PoolCounts(0, 1, 1, 0));
+        Reply third = getFrom(named, "/");
+        assertThat(counted()).as("no further one is made").isEqualTo(new PoolCounts(0, 1, 1, 1));
+        third.cancel();
+        assertThat(counted()).as("given up").isEqualTo(new PoolCounts(0, 1, 0, 0));
+        answer.run();
+        assertThat(second.connection()).isEqualTo(1);
+    }
+
+    @Test
     void onlySoManyNamedEndpointsAreKept() throws Exception {
         FakeUpstream origin = anywhere();
         upstreamOf(List.of(), NamedByRequest.POLICY, DialSettings.DIRECT);
