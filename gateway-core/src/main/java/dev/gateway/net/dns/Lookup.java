@@ -182,9 +182,14 @@ final class Lookup {
         return part.before != null && part.before.isValid() && !use.renews;
     }
 
-    /** Whether others may share it: what it has or awaits is what another lookup would find. */
+    /** Whether it asks DNS although the cache has an answer. */
+    boolean renews() {
+        return use.renews;
+    }
+
+    /** Whether what it has or awaits is what another lookup would find. */
     boolean isCurrent() {
-        return !use.renews && isCurrent(ipv6) && isCurrent(ipv4);
+        return isCurrent(ipv6) && isCurrent(ipv4);
     }
 
     private boolean isCurrent(Part part) {

@@ -30,7 +30,7 @@ final class RunningLookups {
 
     private final EventLoop loop;
     private final long queryNanos;
-    private final Map<Lookup.Name, Lookup> byName = new HashMap<>();
+    private final Map<Lookup.Name, Lookup> byName = new HashMap<>(); // without renewals, which nobody shares
     private final IdentityHashMap<ClientMemory, Integer> byClient = new IdentityHashMap<>();
     private int all;
     private int uncharged;
@@ -52,14 +52,20 @@ final class RunningLookups {
         return known != null && known.isCurrent() ? known : null;
     }
 
-    /** Starts a lookup for a name of the configuration. Others that ask for the name share it. */
+    private void list(Lookup.Name name, Lookup lookup) {
+        if (!lookup.renews()) {
+            byName.put(name, lookup);
+        }
+    }
+
+    /** Starts a lookup for a name of the configuration. Others that ask for the name share it, if it is no renewal. */
     void start(Lookup.Name name, Lookup lookup, Lookup.@Nullable Source ipv6, Lookup.Source ipv4) {
-        byName.put(name, lookup);
+        list(name, lookup);
         lookup.start(ipv6, ipv4, () -> byName.remove(name, lookup));
     }
 
     /**
-     * Starts a lookup for a name that a client has chosen. Others that ask for the name share it.
+     * Starts a lookup for a name that a client has chosen. Others that ask for the name share it, if it is no renewal.
      *
      * @param account of the client
      * @return why it was not started, else null
@@ -80,7 +86,7 @@ final class RunningLookups {
         }
         account.join();
         count(client, 1);
-        byName.put(name, lookup);
+        list(name, lookup);
         long startNanos = System.nanoTime();
         lookup.start(ipv6, ipv4, () -> {
             byName.remove(name, lookup);

@@ -151,6 +151,17 @@ class RunningLookupsTest {
     }
 
     @Test
+    void aRenewalHidesNoLookupThatIsShared() {
+        Resolver.Answers answers = ask(account("a"), "app.test");
+        Lookup.Name name = new Lookup.Name("app.test", "app.test.");
+        running.startFor(Account.UNLIMITED, name, lookup(name, true), null, ipv4);
+        running.start(name, lookup(name, true), null, ipv4);
+        assertThat(asked).hasSize(3);
+        assertThat(ask(account("b"), "app.test").ipv4()).isSameAs(answers.ipv4());
+        assertThat(asked).hasSize(3);
+    }
+
+    @Test
     void noClientHasMoreLookupsThanAreLeftForOthers() {
         Account greedy = account("a");
         int begun = fill(greedy);
