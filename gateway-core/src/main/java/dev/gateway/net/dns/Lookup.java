@@ -237,9 +237,12 @@ final class Lookup {
             }
             queries++;
             source.resolver.resolveAll(asked).addListener((Future<List<InetAddress>> answer) -> {
-                part.onAnswer(answer, source.times);
-                settle();
-                onQueryEnded();
+                try {
+                    part.onAnswer(answer, source.times);
+                    settle();
+                } finally { // else it would be charged and shared for ever
+                    onQueryEnded();
+                }
             });
         }
     }

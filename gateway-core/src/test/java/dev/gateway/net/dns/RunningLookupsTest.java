@@ -13,6 +13,7 @@ import io.netty.resolver.InetNameResolver;
 import io.netty.util.concurrent.Promise;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.util.AbstractList;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -140,6 +141,27 @@ class RunningLookupsTest {
                 Family.IPV4,
                 new Answer(List.of(InetAddress.getByName("192.0.2.1")), null, later, System.nanoTime()));
         assertThat(running.find(new Lookup.Name("slow.test", "slow.test."))).isNull();
+    }
+
+    @Test
+    void aLookupEndsAlsoIfItsAnswerCannotBeRead() {
+        Account account = account("a");
+        ask(account, "odd.test");
+        asked.get(0).setSuccess(new AbstractList<>() {
+            @Override
+            public InetAddress get(int index) {
+                throw new IllegalStateException("not readable");
+            }
+
+            @Override
+            public int size() {
+                return 1;
+            }
+        });
+        channel.runPendingTasks();
+        assertThat(account.held()).isZero();
+        ask(account, "odd.test");
+        assertThat(asked).as("asked again").hasSize(2);
     }
 
     @Test
