@@ -165,6 +165,31 @@ class RunningLookupsTest {
     }
 
     @Test
+    void aLookupIsSharedAlsoIfTheAnswerOfOneFamilyIsKnown() throws Exception {
+        Lookup.Source ipv6 = new Lookup.Source(server, new TimesToLive());
+        long now = System.nanoTime();
+        Answer kept = new Answer(
+                List.of(InetAddress.getByName("2001:db8::1")), null, now + TimeUnit.HOURS.toNanos(1), now);
+        cache.put("kept.test", Family.IPV6, kept);
+        for (String host : List.of("none.test", "late.test", "kept.test")) {
+            asked.clear();
+            Lookup.Name name = new Lookup.Name(host, host + ".");
+            Lookup lookup = lookup(name, false);
+            running.startFor(account("a"), name, lookup, ipv6, ipv4);
+            assertThat(running.find(name)).as(host).isSameAs(lookup);
+            switch (host) {
+                case "none.test" -> asked.get(0).setFailure(new UnknownHostException("no IPv6 address"));
+                case "late.test" -> asked.get(0).setFailure(DnsFailures.timeout());
+                default -> assertThat(asked).as("that of the other family").hasSize(1);
+            }
+            channel.runPendingTasks();
+            assertThat(running.find(name))
+                    .as("%s; another one would ask again for what has failed", host)
+                    .isSameAs(host.equals("late.test") ? null : lookup);
+        }
+    }
+
+    @Test
     void aRenewalIsNotShared() {
         Lookup.Name name = new Lookup.Name("app.test", "app.test.");
         running.startFor(Account.UNLIMITED, name, lookup(name, true), null, ipv4);
