@@ -68,7 +68,9 @@ public final class Account {
 
     /** Something else charges it, too, such as a stream that outlives its exchange. {@link #leave} must follow. */
     public void join() {
-        users++;
+        if (loop != null) { // event loops share the unlimited one
+            users++;
+        }
     }
 
     /**
@@ -76,6 +78,9 @@ public final class Account {
      * forgotten if it has no other account.
      */
     public void leave() {
+        if (loop == null) {
+            return;
+        }
         users--;
         if (users == 0 && shares != null && client != null) {
             shares.leave(client);
