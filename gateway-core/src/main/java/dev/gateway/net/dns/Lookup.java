@@ -64,6 +64,7 @@ final class Lookup {
 
     /** The state of one family's query. */
     private enum State {
+        UNASKED, // there is no query for this family at all
         AWAITED,
         /** There are no addresses, or the query failed. */
         FAILED,
@@ -77,7 +78,6 @@ final class Lookup {
         final @Nullable Answer before;
         final boolean usable; // whether the addresses of before may still be used
         State state = State.AWAITED;
-        boolean unasked; // there is no query for this family at all
 
         @Nullable
         Throwable failure;
@@ -193,7 +193,7 @@ final class Lookup {
     }
 
     private boolean isCurrent(Part part) {
-        if (part.unasked) {
+        if (part.state == State.UNASKED) {
             return true;
         }
         Answer known = cache.get(host, part.family); // maybe of another loop
@@ -224,8 +224,7 @@ final class Lookup {
     private void ask(Part part, @Nullable Source source) {
         Answer before = part.before;
         if (source == null) {
-            part.state = State.FAILED;
-            part.unasked = true;
+            part.state = State.UNASKED;
             part.promise.setSuccess(List.of());
         } else if (before != null && isKnown(part)) {
             part.take(before);
