@@ -168,8 +168,8 @@ class RunningLookupsTest {
     void aLookupIsSharedAlsoIfTheAnswerOfOneFamilyIsKnown() throws Exception {
         Lookup.Source ipv6 = new Lookup.Source(server, new TimesToLive());
         long now = System.nanoTime();
-        Answer kept = new Answer(
-                List.of(InetAddress.getByName("2001:db8::1")), null, now + TimeUnit.HOURS.toNanos(1), now);
+        Answer kept =
+                new Answer(List.of(InetAddress.getByName("2001:db8::1")), null, now + TimeUnit.HOURS.toNanos(1), now);
         cache.put("kept.test", Family.IPV6, kept);
         for (String host : List.of("none.test", "late.test", "kept.test")) {
             asked.clear();
