@@ -225,8 +225,8 @@ class RouterTest {
                 expression.append(signs.charAt(rest % 10));
             }
             Pattern pattern = compiled(expression.toString());
-            String literal = pattern == null ? "" : RegexPath.literalPrefix(expression.toString());
-            if (!literal.isEmpty()
+            String literal = RegexPath.literalPrefix(expression.toString());
+            if (pattern != null
                     && texts.stream().anyMatch(text -> !text.startsWith(literal) && pattern.matches(text))) {
                 wrong.add(expression.toString());
             }
