@@ -322,7 +322,7 @@ final class RequestInput {
     }
 
     /**
-     * Goes on to what comes next.
+     * Reads what comes next.
      *
      * @param wanted whether a body is wanted; else it is dropped
      */

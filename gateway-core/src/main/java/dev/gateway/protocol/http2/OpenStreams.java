@@ -108,7 +108,7 @@ final class OpenStreams {
         resuming = false;
     }
 
-    /** A stream is told of the end of this batch of frames. It adds itself once in each. */
+    /** Adds a stream to those that get the end of this batch of frames. It adds itself once in each. */
     void touch(MultiplexedStream stream) {
         touched.add(stream);
     }
