@@ -36,7 +36,7 @@ final class PathExpressions {
     /**
      * What is wrong with an expression.
      *
-     * @param isError whether it never matches; else it might match what some servers make of a path, or by another alternative
+     * @param isError whether no path in normal form matches; else one might, by another alternative
      */
     record Problem(String text, boolean isError) {
         /** Returns the one that is an error, else the first. */
@@ -177,9 +177,9 @@ final class PathExpressions {
         if (UNRESOLVED.matcher(text).find()) {
             return new Problem("never matches: the gateway matches requests after " + RESOLVED, true);
         }
-        // Where a rule guards, what servers decode is compared, too: %252F as %2F.
+        // It may match what a server decodes, such as %252F as %2F, and that alone is hardly meant.
         if (UNRESOLVED.matcher(escapes.replaceAll(PathExpressions::decoded)).find()) {
-            return new Problem(NO_NORMAL + ", in which " + RESOLVED, false);
+            return new Problem(NO_NORMAL + ", in which " + RESOLVED, true);
         }
         escapes.reset();
         while (escapes.find()) {
@@ -188,8 +188,7 @@ final class PathExpressions {
             if (!normal.equals(ignoresCase && normal.length() > 1 ? escape.toUpperCase(Locale.ROOT) : escape)) {
                 String wanted = normal.equals(".") ? "\\." : normal;
                 return new Problem(
-                        NO_NORMAL + ": write " + MessageText.quote(wanted) + " for " + MessageText.quote(escape),
-                        false);
+                        NO_NORMAL + ": write " + MessageText.quote(wanted) + " for " + MessageText.quote(escape), true);
             }
         }
         if (text.indexOf('?') >= 0 || text.indexOf('#') >= 0) {
